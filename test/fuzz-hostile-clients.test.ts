@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process"
 import { connect, type Socket } from "node:net"
+import { postJson } from "@svc/testing"
 import { expect, onTestFinished, test, vi } from "vitest"
 import { platformSettings, startService, testReceiver } from "./start-service.ts"
 
@@ -91,11 +92,7 @@ test("9 clients that pipeline 60 simulations with answers of 1.9 MB and never re
   const body = JSON.stringify({ transaction: Buffer.alloc(200, 1).toString("base64") })
   const head = `POST /transactions/v1/simulate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`
   const simulate = `${head}Content-Length: ${body.length}\r\n\r\n${body}`
-  const first = await fetch(`${relay.url}/transactions/v1/simulate`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body,
-  })
+  const first = await postJson(`${relay.url}/transactions/v1/simulate`, body)
   expect([first.status, (await first.text()).length > 1_900_000]).toEqual([200, true])
   expect(await attacked(relay, () => attack(relay.port, 9, simulate.repeat(60)))).toEqual(served)
 })

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { postJson } from "@svc/testing"
 import { z } from "zod"
 import { createPerson } from "../scripts/running/operate.ts"
 
@@ -16,8 +17,7 @@ export const publishStack = async (
 ): Promise<{ readonly key: string; readonly specId: number; readonly runId: number }> => {
   const key = await createPerson(env, `${name}@example.org`)
   const post = async (path: string, body: object): Promise<number> => {
-    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
-    const answer = await fetch(`${platform}${path}`, { method: "POST", headers, body: JSON.stringify(body) })
+    const answer = await postJson(`${platform}${path}`, body, { authorization: `Bearer ${key}` })
     return z.object({ id: z.int() }).parse(await answer.json()).id
   }
   const ast: unknown = JSON.parse(readFileSync(join(app, "stacks/transfers.stack.json"), "utf8"))

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { startLocalStream } from "@svc/local-stream"
 import { generateSigningKey, publicJwks, readSigningKeys, signSessionToken } from "@svc/session-token"
-import { startProcess, testRuntime } from "@svc/testing"
+import { postJson, startProcess, testRuntime } from "@svc/testing"
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest"
 import { z } from "zod"
 
@@ -160,9 +160,8 @@ test("with --wait it sees a token's end close the connection", async () => {
 })
 
 const tokenFor = async (): Promise<string> => {
-  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
-  const body = JSON.stringify({ websocket_url: url, scope: "read" })
-  const response = await fetch(`${instance.apiUrl}/ws/sessions`, { method: "POST", headers, body })
+  const headers = { authorization: `Bearer ${key}` }
+  const response = await postJson(`${instance.apiUrl}/ws/sessions`, { websocket_url: url, scope: "read" }, headers)
   return z.object({ token: z.string() }).parse(await response.json()).token
 }
 const withoutTake = (message: string): string => message.replace(/,"take":1/, "")

@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import { connect } from "node:net"
-import { redisProgram, startRedis } from "@svc/testing"
+import { postJson, redisProgram, startRedis } from "@svc/testing"
 import { expect, onTestFinished, test, vi } from "vitest"
 import { z } from "zod"
 import { publishStack } from "./publish-stack.ts"
@@ -78,11 +78,8 @@ test("a trace of a send goes from the client to the provider's answer and no fur
     OTEL_TRACES_SAMPLER: "parentbased_always_on",
     ...(redis !== undefined && { SVC_LIMITS_URL: redis.url, SVC_LIMITS_TIMEOUT_MS: "5000" }),
   })
-  const send = await fetch(`${relay.url}/transactions/v1/send`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...sampled },
-    body: JSON.stringify({ transaction: Buffer.alloc(200, 1).toString("base64") }),
-  })
+  const transaction = Buffer.alloc(200, 1).toString("base64")
+  const send = await postJson(`${relay.url}/transactions/v1/send`, { transaction }, sampled)
   await send.text()
   expect(send.headers.get("x-request-id")).toBe(trace)
   expect((await fetch(`${relay.url}/nowhere?key=hidden`)).status).toBe(404)
@@ -215,12 +212,7 @@ test("MCP's own trace fields name the parent of a message, and change nothing of
   const docs = await start("docs-server", collector.url, {})
   const call = async (meta: object) => {
     const params = { name: "search_docs", arguments: { query: "rate limits" }, _meta: meta }
-    const answer = await fetch(`${docs.url}/mcp`, {
-      method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
-    })
-    return answer.text()
+    return (await postJson(`${docs.url}/mcp`, { jsonrpc: "2.0", id: 1, method: "tools/call", params })).text()
   }
   const plain = await call({})
   expect(await call(sampled)).toBe(plain)

@@ -5,7 +5,15 @@ import { cp, glob, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } fr
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
-import { freePort, startPostgres, startProcess, startReceiver, type TestPostgres, type TestProcess } from "@svc/testing"
+import {
+  freePort,
+  postJson,
+  startPostgres,
+  startProcess,
+  startReceiver,
+  type TestPostgres,
+  type TestProcess,
+} from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest"
 
 import { fencesOf } from "../../apps/docs-server/test/content/steps.ts"
@@ -178,20 +186,13 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
 
   const sessionToken = async (): Promise<{ status: number; body: Record<string, string> }> => {
     const key = (await shell("echo $key")).trim()
-    const response = await fetch(`${env["SVC_API_URL"]}/ws/sessions`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-      body: JSON.stringify({ websocket_url: "wss://streams.example.com/transfers", scope: "transaction:inspect" }),
-    })
+    const body = { websocket_url: "wss://streams.example.com/transfers", scope: "transaction:inspect" }
+    const response = await postJson(`${env["SVC_API_URL"]}/ws/sessions`, body, { authorization: `Bearer ${key}` })
     return { status: response.status, body: (await response.json()) as Record<string, string> }
   }
 
   const blockHeight = (token: string): Promise<Response> =>
-    fetch(`${env["SVC_RELAY_URL"]}/transactions/v1/block-height`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      body: "{}",
-    })
+    postJson(`${env["SVC_RELAY_URL"]}/transactions/v1/block-height`, {}, { authorization: `Bearer ${token}` })
 
   test("sets variables that are set already to nothing else", async () => {
     const [, url] = await Promise.all([follow("Operations"), shell("echo $SVC_API_URL")])

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { freePort, startProcess } from "@svc/testing"
+import { freePort, postJson, startProcess } from "@svc/testing"
 import { expect, onTestFinished, test, vi } from "vitest"
 import { parse } from "yaml"
 import { z } from "zod"
@@ -82,12 +82,10 @@ test.skipIf(missing)(
   { timeout: 120_000 },
   async () => {
     const { docs, relay, platform, prometheus } = await startAll()
-    const json = { "content-type": "application/json", accept: "application/json, text/event-stream" }
     const use = async (): Promise<void> => {
       const search = { name: "search_docs", arguments: { query: "rate limits" } }
-      const message = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: search })
-      await (await fetch(`${docs}/mcp`, { method: "POST", headers: json, body: message })).text()
-      await (await fetch(`${relay}/transactions/v1/block-height`, { method: "POST", headers: json, body: "{}" })).text()
+      await (await postJson(`${docs}/mcp`, { jsonrpc: "2.0", id: 1, method: "tools/call", params: search })).text()
+      await (await postJson(`${relay}/transactions/v1/block-height`, {})).text()
       await (await fetch(`${platform}/api/agents/me`, { headers: { authorization: "Bearer svc_ak_none" } })).text()
       await (await fetch(`${platform}/api/agents/signup`, { method: "POST" })).text()
     }

@@ -1,7 +1,7 @@
 import { connect } from "node:net"
 import { once } from "node:events"
 import fc from "fast-check"
-import { anyCharacter } from "@svc/testing"
+import { anyCharacter, postJson } from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { runs } from "./fuzz-runs.ts"
 import { modernCall, start } from "./start.ts"
@@ -12,8 +12,8 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}): Promise<Response> =>
-  fetch(`${server.url}/mcp`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body })
+const post = (body: string | Uint8Array, headers?: Record<string, string>): Promise<Response> =>
+  postJson(`${server.url}/mcp`, body, headers)
 
 /** Sends bytes as they are and gives the status that came back; 0 when the server just closed. */
 const raw = async (bytes: string | Uint8Array): Promise<number> => {

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from "@modelcontextprotocol/client"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import { postJson } from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import manifest from "../package.json" with { type: "json" }
 import { fixturePages } from "./pages.ts"
@@ -164,11 +165,8 @@ test.each([
   for (const method of ["ping", "tools/list", "no/such"])
     for (const headers of [{}, modernCall(method).headers]) {
       const params = JSON.stringify("mcp-method" in headers ? modernCall(method).params : {})
-      const response = await fetch(`${server.url}/mcp`, {
-        method: "POST",
-        headers: { "content-type": "application/json", ...headers },
-        body: `{"params":${params},"method":"${method}","jsonrpc":"2.0","id":${sent}}`,
-      })
+      const body = `{"params":${params},"method":"${method}","jsonrpc":"2.0","id":${sent}}`
+      const response = await postJson(`${server.url}/mcp`, body, headers)
       expect(await response.text()).toContain(`"id":${echoed},`)
     }
 })
@@ -176,11 +174,8 @@ test.each([
 test("the root's last id is echoed as it was sent, whatever stands below and in strings", async () => {
   for (const params of [`{"id":7.0,"deep":{"id":8.0}}`, '{"id":7,"a":"\\"id\\":8,"}']) {
     for (const id of ["1.50", "1.0", "-0", "1e2"]) {
-      const response = await fetch(`${server.url}/mcp`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: `{"id":{"id":3},"\\u0069d" : ${id},"params":${params},"method":"ping","jsonrpc":"2.0"}`,
-      })
+      const body = `{"id":{"id":3},"\\u0069d" : ${id},"params":${params},"method":"ping","jsonrpc":"2.0"}`
+      const response = await postJson(`${server.url}/mcp`, body)
       expect([response.status, await response.text()]).toEqual([200, `{"jsonrpc":"2.0","id":${id},"result":{}}`])
     }
   }
@@ -197,11 +192,7 @@ test("a message that wants no answer gets 202 and none, in every revision", asyn
   ]
   for (const message of messages)
     for (const headers of [{}, { "mcp-protocol-version": "2026-07-28" }]) {
-      const response = await fetch(`${server.url}/mcp`, {
-        method: "POST",
-        headers: { "content-type": "application/json", ...headers },
-        body: JSON.stringify(message),
-      })
+      const response = await postJson(`${server.url}/mcp`, message, headers)
       expect([response.status, await response.text()]).toEqual([202, ""])
     }
 })
@@ -310,9 +301,9 @@ test("the page's table of revisions has all that are served, and what it says is
     ["| 2025-03-26"],
     ["| 2024-11-05, 2024-10-07"],
   ])
-  const body = '[{"jsonrpc":"2.0","id":1,"method":"ping"}]'
-  const headers = { "content-type": "application/json", "mcp-protocol-version": "2025-03-26" }
-  expect((await fetch(`${server.url}/mcp`, { method: "POST", headers, body })).status).toBe(400)
+  const batch = [{ jsonrpc: "2.0", id: 1, method: "ping" }]
+  const headers = { "mcp-protocol-version": "2025-03-26" }
+  expect((await postJson(`${server.url}/mcp`, batch, headers)).status).toBe(400)
   const stream = await fetch(`${server.url}/mcp/sse`, { headers: { accept: "text/event-stream" } })
   const first = await stream.body?.getReader().read()
   // HTTP+SSE would begin with the event "endpoint".

@@ -4,7 +4,7 @@ import { rm, writeFile } from "node:fs/promises"
 import { get } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { freePort, type TestProcess, startProcess } from "@svc/testing"
+import { freePort, postJson, type TestProcess, startProcess } from "@svc/testing"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { fixturePages } from "./pages.ts"
 
@@ -75,11 +75,8 @@ test("an edit of the pages is served, a broken one keeps the last good pages and
   await writeFile(join(dir, "guides/two.md"), "# Two\n\nA zebra.\n")
   await program.waitFor(/pages read again/)
   expect(await textAt(`${url}/guides/two`)).toContain("zebra")
-  const search = await fetch(`${url}/mcp`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_docs","arguments":{"query":"zebra"}}}',
-  })
+  const params = { name: "search_docs", arguments: { query: "zebra" } }
+  const search = await postJson(`${url}/mcp`, { jsonrpc: "2.0", id: 1, method: "tools/call", params })
   expect(await search.text()).toContain("guides/two")
   await writeFile(join(dir, "guides/two.md"), "---\ntitle: [\n---\n# Broken\n")
   await program.waitFor(/pages not read.*|two\.md: /)

@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { type IncomingMessage, request } from "node:http"
 import { buffer } from "node:stream/consumers"
 import type { McpServerFactory } from "@modelcontextprotocol/server"
-import { testRuntime } from "@svc/testing"
+import { postJson, testRuntime } from "@svc/testing"
 import { startService } from "../src/service.ts"
 
 /** A real server on a free loopback port. */
@@ -13,11 +13,7 @@ export const start = async (env: Readonly<Record<string, string>> = {}, factory?
   )
   const url = `http://127.0.0.1:${server.port}`
   const rpc = (method: string, params?: object, more: object = {}, headers: Record<string, string> = {}) =>
-    fetch(`${url}/mcp`, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params, ...more }),
-    })
+    postJson(`${url}/mcp`, { jsonrpc: "2.0", id: 1, method, params, ...more }, headers)
   return { ...server, url, rpc }
 }
 

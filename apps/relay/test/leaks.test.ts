@@ -1,10 +1,10 @@
 import { getBase58Decoder } from "@solana/kit"
 import { publicJwks } from "@svc/session-token"
-import { startReceiver } from "@svc/testing"
+import { postJson } from "@svc/testing"
 import { expect, test } from "vitest"
+import { startService, testReceiver } from "../../../test/start-service.ts"
 import { result, rpcError, startFakeRpc } from "./fake-rpc.ts"
 import { startIssuer } from "./fixture.ts"
-import { startService } from "./service.ts"
 import { memo, messageOf, transfer } from "@svc/testing/solana"
 import { anySigner, signedTransaction } from "./transactions.ts"
 
@@ -26,10 +26,10 @@ const spellings = (bytes: Uint8Array): string[] => {
 
 test("nothing that leaves for usage, metrics, traces or logs holds a transaction, signature, token, account, log or key", async () => {
   const rpc = await startFakeRpc()
-  const usage = await startReceiver()
-  const collector = await startReceiver()
+  const usage = await testReceiver()
+  const collector = await testReceiver()
   const issuer = await startIssuer(() => Date.now())
-  const service = await startService({
+  const service = await startService("relay", {
     SVC_LOG_LEVEL: "debug",
     SVC_TRANSACTIONS_ENABLED: "true",
     SVC_TRANSACTION_RPC_URL: `${rpc.url}/?api-key=${rpcKey}`,
@@ -53,15 +53,13 @@ test("nothing that leaves for usage, metrics, traces or logs holds a transaction
   const token = await issuer.token()
   let answered = ""
   const post = async (route: string, body: unknown, authorization = `Bearer ${token}`): Promise<void> => {
-    const response = await fetch(`${service.url}/transactions/v1/${route}?note=${signature}`, {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization },
-      body: typeof body === "string" ? body : JSON.stringify(body),
+    const response = await postJson(`${service.url}/transactions/v1/${route}?note=${signature}`, body, {
+      authorization,
     })
     answered += await response.text()
   }
 
-  const { message } = { message: messageOf(transaction) }
+  const message = messageOf(transaction)
   const accounts = { addresses: [account] }
   const data = { err: { InstructionError: [0, "x"] }, logs: [programLog], accounts: [account] }
   for (const script of [
@@ -82,10 +80,9 @@ test("nothing that leaves for usage, metrics, traces or logs holds a transaction
   await post("send", { transaction, [transaction]: 1 })
   await post("send", { transaction }, `Bearer ${token}x`)
   await post("send", { transaction }, token)
-  service.kill("SIGTERM")
-  expect(await service.exited).toBe(0)
+  expect(await service.stop()).toBe(0)
 
-  const logs = service.stdout() + service.stderr()
+  const logs = service.child.stdout() + service.child.stderr()
   const records = usage.received.map(({ url, body }) => url + body.toString("latin1")).join()
   const telemetry = collector.received
     .map(({ url, headers, body }) => url + JSON.stringify(headers) + body.toString("latin1"))
@@ -118,5 +115,5 @@ test("nothing that leaves for usage, metrics, traces or logs holds a transaction
   expect(answered).not.toContain(rpcKey)
   expect(answered).not.toContain(rpc.url)
   expect(usage.received.every(({ headers }) => headers.authorization === `Bearer ${usageToken}`)).toBe(true)
-  await Promise.all([rpc.close(), usage.close(), collector.close()])
+  await rpc.close()
 })

@@ -1,9 +1,10 @@
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
-import { freePort, startReceiver } from "@svc/testing"
+import { freePort, postJson } from "@svc/testing"
 import { expect, test } from "vitest"
+import { startService as start, testReceiver } from "../../../test/start-service.ts"
 import { result, startFakeRpc } from "./fake-rpc.ts"
-import { run, startService } from "./service.ts"
+import { run } from "./service.ts"
 import { memo } from "@svc/testing/solana"
 import { anySigner, signedTransaction } from "./transactions.ts"
 
@@ -14,15 +15,12 @@ const usageSettings = (url: string) => ({
   SVC_TRANSACTION_USAGE_ENDPOINT: url,
   SVC_TRANSACTION_USAGE_TOKEN: "t",
 })
-const recordsOf = ({ received }: Awaited<ReturnType<typeof startReceiver>>) =>
+const recordsOf = ({ received }: Awaited<ReturnType<typeof testReceiver>>) =>
   received.flatMap(({ body }) => (JSON.parse(String(body)) as { events: { operation: string }[] }).events)
 
-const post = (url: string, route: string, body: unknown) =>
-  fetch(`${url}/transactions/v1/${route}`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  })
+const startService = (env: Record<string, string>) => start("relay", env)
+const post = (url: string, route: string, body: unknown, headers?: Record<string, string>) =>
+  postJson(`${url}/transactions/v1/${route}`, body, headers)
 
 const textOf = (socket: Socket): Promise<string> =>
   new Promise((resolve) => {
@@ -63,18 +61,17 @@ test("with nothing set it starts with its routes off and without a warning, and 
   expect(await health.json()).toMatchObject({ status: "ok", transactions: { enabled: false } })
   const own = (await (await fetch(`${service.url}/openapi.json`)).json()) as { servers: unknown }
   expect(own.servers).toEqual([{ url: `http://localhost:${service.port}` }])
-  service.kill("SIGTERM")
-  expect(await service.exited).toBe(0)
-  expect(service.stdout()).not.toContain('"warn"')
+  expect(await service.stop()).toBe(0)
+  expect(service.child.stdout()).not.toContain('"warn"')
 })
 
 test("unprotected it warns, and once more when a proxy is trusted", async () => {
   const env = { ...enabled("http://127.0.0.1:9"), SVC_TRUSTED_PROXY_CIDRS: "127.0.0.1" }
   const service = await startService(env)
-  service.kill("SIGINT")
-  expect(await service.exited).toBe(0)
-  expect(service.stdout()).toMatch(/"warn".*unprotected/)
-  expect(service.stdout()).toMatch(/"warn".*SVC_TRUSTED_PROXY_CIDRS/)
+  service.child.kill("SIGINT")
+  expect(await service.child.exited).toBe(0)
+  expect(service.child.stdout()).toMatch(/"warn".*unprotected/)
+  expect(service.child.stdout()).toMatch(/"warn".*SVC_TRUSTED_PROXY_CIDRS/)
 })
 
 test("a relay that can't fetch the session keys says from which host, and why", async () => {
@@ -84,33 +81,31 @@ test("a relay that can't fetch the session keys says from which host, and why", 
     SVC_SESSION_JWKS_URL: `http://127.0.0.1:${port}/jwks.json`,
     SVC_SESSION_AUDIENCE: "transfers",
   })
-  const [, line = ""] = await service.waitFor(/(\{[^\n]*"the session keys could not be fetched"\})/)
+  const [, line = ""] = await service.child.waitFor(/(\{[^\n]*"the session keys could not be fetched"\})/)
   expect(JSON.parse(line)).toMatchObject({
     host: `127.0.0.1:${port}`,
     reason: `fetch failed: connect ECONNREFUSED 127.0.0.1:${port}`,
   })
-  service.kill("SIGTERM")
-  expect(await service.exited).toBe(0)
+  expect(await service.stop()).toBe(0)
 })
 
 test("unprotected it warns once of requests through a proxy, naming the next step, and answers them as before", async () => {
   const rpc = await startFakeRpc()
   rpc.script((request) => result(request, "5"))
   const service = await startService(enabled(rpc.url))
-  for (const headers of [{}, { via: "1.1 proxy" }, { "x-forwarded-for": "192.0.2.1" }]) {
-    const init = { method: "POST", headers: { "content-type": "application/json", ...headers }, body: "{}" }
-    expect((await fetch(`${service.url}/transactions/v1/block-height`, init)).status).toBe(200)
-  }
-  service.kill("SIGTERM")
-  expect(await service.exited).toBe(0)
-  expect(service.stdout().match(/"warn".*"header":"via".*came through a proxy.*SVC_SESSION_JWKS_URL/g)).toHaveLength(1)
-  expect(service.stdout().match(/came through a proxy/g)).toHaveLength(1)
+  for (const headers of [{}, { via: "1.1 proxy" }, { "x-forwarded-for": "192.0.2.1" }])
+    expect((await post(service.url, "block-height", {}, headers)).status).toBe(200)
+  expect(await service.stop()).toBe(0)
+  expect(
+    service.child.stdout().match(/"warn".*"header":"via".*came through a proxy.*SVC_SESSION_JWKS_URL/g),
+  ).toHaveLength(1)
+  expect(service.child.stdout().match(/came through a proxy/g)).toHaveLength(1)
   await rpc.close()
 })
 
 test("SIGTERM: a send in flight gets its answer, a late request 503, usage is flushed, then exit code 0", async () => {
   const rpc = await startFakeRpc()
-  const usage = await startReceiver()
+  const usage = await testReceiver()
   const service = await startService({ ...enabled(rpc.url), ...usageSettings(usage.url) })
   rpc.script((request) => result(request, "5"))
   expect((await post(service.url, "block-height", {})).status).toBe(200)
@@ -126,8 +121,8 @@ test("SIGTERM: a send in flight gets its answer, a late request 503, usage is fl
   )
   // By the time this is answered the relay has read the bytes above.
   await fetch(`${service.url}/health`)
-  service.kill("SIGTERM")
-  await service.waitFor(/"msg":"stopping"/)
+  service.child.kill("SIGTERM")
+  await service.child.waitFor(/"msg":"stopping"/)
   late.write("host\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
   const refused = await lateAnswer
   expect(refused).toMatch(/^HTTP\/1\.1 503 /)
@@ -139,19 +134,18 @@ test("SIGTERM: a send in flight gets its answer, a late request 503, usage is fl
   const answer = await send
   expect(answer.status).toBe(502)
   expect(await answer.json()).toMatchObject({ code: "submission_unknown" })
-  expect(await service.exited).toBe(0)
+  expect(await service.child.exited).toBe(0)
   expect(
     recordsOf(usage)
       .map(({ operation }) => operation)
       .sort(),
   ).toEqual(["block_height", "send"])
   await rpc.close()
-  await usage.close()
 })
 
 test("a client that leaves does not stop a send: SIGTERM waits for its end, and it is counted", async () => {
   const rpc = await startFakeRpc()
-  const usage = await startReceiver()
+  const usage = await testReceiver()
   const service = await startService({ ...enabled(rpc.url), ...usageSettings(usage.url) })
   rpc.script(() => ({ after: "stall" }))
   const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(3))])
@@ -163,20 +157,19 @@ test("a client that leaves does not stop a send: SIGTERM waits for its end, and 
   )
   await rpc.received(1)
   client.resetAndDestroy()
-  service.kill("SIGTERM")
-  await service.waitFor(/"msg":"stopping"/)
-  expect(service.stdout()).not.toContain('"status":502')
+  service.child.kill("SIGTERM")
+  await service.child.waitFor(/"msg":"stopping"/)
+  expect(service.child.stdout()).not.toContain('"status":502')
   rpc.cut()
-  expect(await service.exited).toBe(0)
-  expect(service.stdout()).toContain('"route":"/transactions/v1/send","status":502')
+  expect(await service.child.exited).toBe(0)
+  expect(service.child.stdout()).toContain('"route":"/transactions/v1/send","status":502')
   expect(rpc.requests).toHaveLength(1)
   expect(recordsOf(usage)).toMatchObject([{ operation: "send", result: "unknown" }])
   await rpc.close()
-  await usage.close()
 })
 
 test("metrics are exported as the OTEL_* variables say, and a wrong one stops the start", async () => {
-  const collector = await startReceiver()
+  const collector = await testReceiver()
   const env = {
     ...enabled("http://127.0.0.1:9"),
     SVC_OTEL_ENABLED: "true",
@@ -186,19 +179,16 @@ test("metrics are exported as the OTEL_* variables say, and a wrong one stops th
   }
   const service = await startService(env)
   await post(service.url, "block-height", {})
-  service.kill("SIGTERM")
-  expect(await service.exited).toBe(0)
+  expect(await service.stop()).toBe(0)
   const exported = collector.received.map(({ url, body }) => url + body.toString()).join()
   expect(exported).toContain("/v1/metrics")
   expect(exported).toContain("svc.transaction.requests.total")
   expect(exported).toContain("my-relay")
-  await collector.close()
 
   const alone = await startService({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" })
   await post(alone.url, "block-height", {})
-  alone.kill("SIGTERM")
-  expect(await alone.exited).toBe(0)
-  expect(alone.stdout()).toMatch(
+  expect(await alone.stop()).toBe(0)
+  expect(alone.child.stdout()).toMatch(
     /"reason":"[^"{\\]*no answer from the collector[^"{\\]*","msg":"the telemetry could not/,
   )
 
@@ -212,8 +202,7 @@ test("metrics are exported as the OTEL_* variables say, and a wrong one stops th
   await post(scraped.url, "block-height", {})
   const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
   expect(page).toContain('svc_transaction_upstream_total{outcome="transport_error"')
-  scraped.kill("SIGTERM")
-  expect(await scraped.exited).toBe(0)
+  expect(await scraped.stop()).toBe(0)
 
   const wrong = run({ ...env, OTEL_METRICS_EXPORTER: "abacus" })
   expect(await wrong.exited).toBe(1)

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { getBase58Decoder } from "@solana/kit"
+import { postJson } from "@svc/testing"
 import fc from "fast-check"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import type { UsageEvent } from "../src/usage/usage.ts"
@@ -110,12 +111,7 @@ test("whatever the provider, the network and the client do: sent at most once, a
       records.length = 0
 
       const leaving = new AbortController()
-      const answer = fetch(`${relay.url}/transactions/v1/send`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ transaction }),
-        signal: leaving.signal,
-      }).then(
+      const answer = postJson(`${relay.url}/transactions/v1/send`, { transaction }, {}, leaving.signal).then(
         async (response) => ({ status: response.status, body: (await response.json()) as Record<string, unknown> }),
         () => undefined,
       )

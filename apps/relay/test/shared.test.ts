@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises"
 import { publicJwks } from "@svc/session-token"
-import { redisProgram, startRedis, startSlowPath, type TestRedis } from "@svc/testing"
+import { postJson, redisProgram, startRedis, startSlowPath, type TestRedis } from "@svc/testing"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { base58 } from "@svc/common/base58"
+import { startService } from "../../../test/start-service.ts"
 import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
 import { startIssuer } from "./fixture.ts"
-import { startService } from "./service.ts"
 import { firstSignatureOf, memo } from "@svc/testing/solana"
 import { anySigner, signedTransaction } from "./transactions.ts"
 
@@ -15,7 +15,6 @@ type Answer = { readonly status: number; readonly code: string | undefined; read
 describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)("several relays on one store", () => {
   let redis: TestRedis
   let rpc: FakeRpc
-  let running: Service[]
   let issuer: Awaited<ReturnType<typeof startIssuer>>
   let prefixes = 0
   let prefix: string
@@ -30,20 +29,15 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
     await rpc.close()
   })
   beforeEach(async () => {
-    running = []
     prefix = `relays${++prefixes}`
     token = await issuer.token({ sub: `agent:${prefix}` })
     rpc.script((r) => result(r, "1"))
     rpc.requests.length = 0
   })
-  afterEach(async () => {
-    rpc.cut()
-    for (const service of running) service.kill("SIGKILL")
-    await Promise.all(running.map(({ exited }) => exited))
-  })
+  afterEach(() => rpc.cut())
 
-  const start = async (env: Record<string, string> = {}): Promise<Service> => {
-    const service = await startService({
+  const start = (env: Record<string, string> = {}): Promise<Service> =>
+    startService("relay", {
       SVC_TRANSACTIONS_ENABLED: "true",
       SVC_TRANSACTION_RPC_URL: rpc.url,
       SVC_SESSION_PUBLIC_KEY: JSON.stringify(publicJwks(issuer.keys)),
@@ -54,16 +48,10 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
       // The machine may be busy: what is judged here is who is let in, not when.
       SVC_LIMITS_TIMEOUT_MS: "2000",
       ...env,
-    }).catch(() => expect.fail("the relay did not start"))
-    running.push(service)
-    return service
-  }
-  const post = async ({ url }: Service, route: string, body: unknown): Promise<Answer> => {
-    const response = await fetch(`${url}/transactions/v1/${route}`, {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
-      body: JSON.stringify(body),
     })
+  const post = async ({ url }: Service, route: string, body: unknown): Promise<Answer> => {
+    const headers = { authorization: `Bearer ${token}` }
+    const response = await postJson(`${url}/transactions/v1/${route}`, body, headers)
     const { code, submissionState } = (await response.json()) as { code?: string; submissionState?: string }
     return { status: response.status, code, state: submissionState }
   }
@@ -91,7 +79,7 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
     const held = post(dying, "send", { transaction }).catch(() => "gone")
     await rpc.received(1)
     expect(await post(other, "send", { transaction })).toMatchObject({ status: 503, state: "not_submitted" })
-    dying.kill("SIGKILL")
+    dying.child.kill("SIGKILL")
     expect(await held).toBe("gone")
     rpc.script((r) => result(r, JSON.stringify(base58(firstSignatureOf(transaction)))))
     await vi.waitFor(async () => expect(await post(other, "send", { transaction })).toMatchObject({ status: 200 }), {
@@ -179,8 +167,7 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
       const old = relays[index] ?? expect.fail("no relay")
       const next = await start(many)
       relays[index] = next
-      old.kill("SIGTERM")
-      expect(await old.exited).toBe(0)
+      expect(await old.stop()).toBe(0)
     }
     over.abort()
     await Promise.all(loops)

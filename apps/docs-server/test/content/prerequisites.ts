@@ -1,5 +1,6 @@
 // What a reader of a page has beforehand: an agent's key, a session token, a funded account and signed transactions.
 import { type Address, createKeyPairSignerFromBytes } from "@solana/kit"
+import { postJson } from "@svc/testing"
 import { messageOf, signTransaction, transfer } from "@svc/testing/solana"
 import { generateKeyPairSync } from "node:crypto"
 import { readFileSync } from "node:fs"
@@ -11,12 +12,8 @@ import type { Values } from "./compare-response.ts"
 /** All services, and the key of a person, whom the operator has made. */
 export type Instance = Services & { readonly userKey: string }
 
-const post = async (url: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Answer> => {
-  const response = await fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(body),
-  })
+const post = async (url: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Answer> => {
+  const response = await postJson(url, body, headers)
   if (!response.ok) throw new Error(`${url}: ${await response.text()}`)
   return (await response.json()) as Answer
 }
