@@ -1,4 +1,4 @@
-import { addressBucket } from "@svc/http"
+import { addressNetwork } from "@svc/http"
 import type { Orm } from "./db/database.ts"
 import { auditLog } from "./db/schema/index.ts"
 
@@ -48,16 +48,12 @@ export type AuditEntry = {
   readonly requestId?: string
 }
 
-// The network of a household or an office: enough to see a pattern, not enough to identify a person.
-const addressPrefix = (address: string): string =>
-  address.includes(":") ? addressBucket(address) : address.replace(/\.\d+$/, ".0/24")
-
 /** Writes one row of the audit log, in the transaction of the change. */
 export const audit = async (tx: Orm, { address, requestId, ...entry }: AuditEntry): Promise<void> => {
   await tx.insert(auditLog).values({
     ...entry,
     outcome: "success",
-    addressPrefix: address === undefined ? null : addressPrefix(address),
+    addressPrefix: address === undefined ? null : addressNetwork(address),
     requestId: requestId ?? null,
   })
 }

@@ -137,7 +137,7 @@ describe.each(databaseKinds)("commands on %s", (kind) => {
     const [mine] = await told(`agent find ${slug}`)
     expect(mine).toMatchObject({ slug, status: "active", address_prefix: "198.51.100.0/24", disabled_at: null })
     const [{ id, key_hint }] = mine.keys
-    for (const clue of [String(id), key_hint, key_hint.slice(-4), "198.51.100.0/24"])
+    for (const clue of [`agent:${slug}`, String(id), key_hint, key_hint.slice(-4), "198.51.100.0/24"])
       expect(await told(`agent find ${clue}`)).toContainEqual(expect.objectContaining({ slug }))
     expect(await told("agent find 203.0.113.0/26")).toMatchObject({ code: "agent-not-found" })
     await told(`agent disable ${slug} --message Too-many-requests`)

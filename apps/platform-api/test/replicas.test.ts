@@ -164,3 +164,15 @@ test("no key is in a log line or in the database's bytes, whatever was done with
     expect(written.includes(secret)).toBe(false)
   }
 })
+
+test("the log line of a refused request names the account and the network by which agent find knows the agent", async () => {
+  const [replica] = replicas
+  const from = { "x-forwarded-for": "2001:db8:5:6::7" }
+  const { slug, api_key } = (await (await replica.signUp(from)).json()) as { slug: string; api_key: string }
+  const headers = { ...from, authorization: `Bearer ${api_key}`, "x-request-id": "the-refused-one" }
+  await fetch(`${replica.url}/api/auth/keys`, { headers })
+  const [line] = await replica.program.waitFor(/^.*"the-refused-one".*"status":403.*$/m)
+  const { account, network } = JSON.parse(line) as { account: string; network: string }
+  for (const clue of [account, network])
+    expect((await operate(["agent", "find", clue], env)).json).toMatchObject([{ slug, address_prefix: network }])
+})

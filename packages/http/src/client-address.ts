@@ -74,5 +74,5 @@ const networkOf = (address: string, bits: number): string =>
 /** The text under which a client address is counted: IPv4 as it is, IPv6 by its /64, which is what one client owns. */
 export const addressBucket = (address: string): string => (address.includes(":") ? networkOf(address, 64) : address)
 
-/** The network that an address is in, for the log: of IPv4 the /24, of IPv6 the /48. */
-export const addressNetwork = (address: string): string => networkOf(address, address.includes(":") ? 48 : 24)
+/** The network that an address is in: of IPv4 the /24, of IPv6 the /64. Enough to see a pattern, not enough to identify a person. */
+export const addressNetwork = (address: string): string => networkOf(address, address.includes(":") ? 64 : 24)

@@ -1,5 +1,5 @@
 export { allowedMethods } from "./allowed-methods.ts"
-export { addressBucket, type TrustedNetwork } from "./client-address.ts"
+export { addressBucket, addressNetwork, type TrustedNetwork } from "./client-address.ts"
 export { type Exchange, type HttpEnv, omitServerHeaders, sentPath, setHeader } from "./exchange.ts"
 export { logRequest, requestContext } from "./request-context.ts"
 export { hasWholeBody, readBody } from "./requests/body.ts"

@@ -235,7 +235,7 @@ test("the line of a refused request has its account and its client's network, no
     await fetch(server.url + path, { headers: { "x-forwarded-for": address } })
   expect(lines.map(({ account, network }) => [account, network])).toEqual([
     ["agent-7", "192.0.2.0/24"],
-    ["agent-7", "2001:db8:1::/48"],
+    ["agent-7", "2001:db8:1:2::/64"],
     [undefined, undefined],
   ])
 })

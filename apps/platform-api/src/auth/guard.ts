@@ -7,7 +7,7 @@ import { type ErrorCode, errors } from "../errors.ts"
 import type { Dependencies } from "../dependencies.ts"
 import type { Audience } from "../registry/audience.ts"
 import { type Policy, refusedBy } from "./agent-policy.ts"
-import { authenticate, type Principal, readKey, type Refusal } from "./authenticate.ts"
+import { accountName, authenticate, type Principal, readKey, type Refusal } from "./authenticate.ts"
 
 export type AppEnv = HttpEnv & {
   Variables: {
@@ -104,7 +104,7 @@ export const identify = async (
   }
   metrics.keyChecked("refused" in found ? found.refused : "ok")
   if (!("refused" in found)) {
-    c.set("account", String(found.userId))
+    c.set("account", accountName(found))
     c.set("usedKey", found.keyId)
   }
   if (!("refused" in found) || perMinute === 0 || errors.rows[found.refused].status !== 401) return found

@@ -62,7 +62,7 @@ const signUps = async (queries: Queries, which: SQL) => {
 
 /**
  * The agents that a log line, a report or a key leads to, with their networks and keys.
- * @param text a slug, a key's id, a key's hint (`svc_ak_…a1b2`, or its last four characters), or the network of a sign-up.
+ * @param text a slug or `agent:<slug>`, a key's id, a key's hint (`svc_ak_…a1b2`, or its last four characters), or the network of a sign-up.
  *   Throws CommandError where nothing is found
  */
 export const findAgents = async (queries: Queries, text: string) => {
@@ -76,7 +76,7 @@ export const findAgents = async (queries: Queries, text: string) => {
   const slugs = [
     ...owners.map(({ owner }) => slugOf(owner)),
     ...(text.includes("/") ? await signUps(queries, eq(auditLog.addressPrefix, text)) : []).map(({ slug }) => slug),
-    text,
+    slugOf(text),
   ]
   const agents = await queries.run((db) =>
     db.select(agentColumns).from(agentProfiles).where(inArray(agentProfiles.slug, slugs)),
