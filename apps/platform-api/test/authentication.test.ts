@@ -1,25 +1,18 @@
 import { mintKey } from "@svc/keys"
 import { randomBytes } from "node:crypto"
-import { startPostgres, type TestPostgres } from "@svc/testing"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { startPostgres } from "@svc/testing"
+import { describe, expect, test, vi } from "vitest"
 import { insertKey } from "../src/auth/accounts.ts"
 import { setAgentStatus } from "../src/operator/accounts.ts"
-import { databaseKinds, startTestService, type TestService, testService } from "./service.ts"
+import { beforeTests, databaseKinds, serviceInTest, type TestService, testService } from "./service.ts"
 import { newPerson } from "./work/person.ts"
 
 const origin = "https://app.example"
 
 describe.each(databaseKinds)("authentication on %s", (kind) => {
   const service = testService(kind)
-  let agent: { slug: string; key: string }
-  let publishable: string
-  let human: string
-  beforeAll(async () => {
-    agent = await service.signUp()
-    const body = { origin_allowlist: [origin] }
-    publishable = (await service.call("POST", "/api/agents/me/keys/publishable", { key: agent.key, body })).body.key
-    human = (await newPerson(service)).key
-  })
+  const agent = beforeTests(() => service.signUp())
+  const owner = beforeTests(() => newPerson(service))
 
   const outcome = async (method: string, path: string, call: Parameters<TestService["call"]>[2] = {}) => {
     const { status, code } = await service.call(method, path, call)
@@ -27,10 +20,6 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
   }
   const me = (authorization?: string) =>
     outcome("GET", "/api/agents/me", authorization === undefined ? {} : { headers: { authorization } })
-  const keyId = async (key: string) => {
-    const { body } = await service.call("GET", "/api/agents/me/keys", { key })
-    return body.find(({ current }: { current: boolean }) => current).id as number
-  }
 
   test("a request without Authorization, or with another form than Bearer and one token, is told so", async () => {
     expect(await me()).toBe("401 missing-credentials")
@@ -67,8 +56,7 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
   test("of many requests at once each is told who its own key stands for, or why the key is none", async () => {
     const agents = await Promise.all(Array.from({ length: 40 }, () => service.signUp()))
     await setAgentStatus(service.database(), agents[1]?.slug ?? "", "disabled", new Date())
-    const gone = agents[2]?.key ?? ""
-    await service.call("DELETE", `/api/agents/me/keys/${await keyId(gone)}`, { key: gone })
+    await service.call("DELETE", `/api/agents/me/keys/${agents[2]?.id}`, { key: agents[2]?.key })
     const asked = [...agents, ...agents].map(({ key }) => service.call("GET", "/api/agents/me", { key }))
     const answers = (await Promise.all(asked)).map(({ status, code, body }) => `${status} ${code ?? body.slug}`)
     const expected = agents.map(({ slug }) => `200 ${slug}`)
@@ -76,36 +64,25 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
     expect(answers).toEqual([...expected, ...expected])
   })
 
-  test("a key with a typo, an unknown one and a revoked one are all invalid", async () => {
-    const typo = agent.key.slice(0, -1) + (agent.key.endsWith("0") ? "1" : "0")
-    for (const key of [typo, mintKey("ak", randomBytes, randomBytes(32)), "svc_ak_x", "x"]) {
-      expect(await me(`Bearer ${key}`)).toBe("401 invalid-api-key")
-    }
-    const { body } = await service.call("POST", "/api/agents/me/keys", { key: agent.key })
-    await service.call("DELETE", `/api/agents/me/keys/${body.id}`, { key: agent.key })
-    expect(await me(`Bearer ${body.key}`)).toBe("401 invalid-api-key")
-  })
-
   test("each fault of a key or its account has its code, and the earlier one is told first", async () => {
     const db = service.database()
-    const { slug, key } = await service.signUp()
-    const bearer = `Bearer ${key}`
-    const id = await keyId(key)
+    const { slug, key, id } = await service.signUp()
+    const fault = () => outcome("GET", "/api/agents/me", { key })
     await setAgentStatus(db, slug, "disabled", new Date())
-    expect(await me(bearer)).toBe("403 agent-account-disabled")
+    expect(await fault()).toBe("403 agent-account-disabled")
     // States that the tables themselves don't let come about.
     await db.query("alter table agent_profiles rename to agent_profiles_away", [])
     await db.query("create table agent_profiles (like agent_profiles_away)", [])
-    expect(await me(bearer)).toBe("401 agent-profile-missing")
+    expect(await fault()).toBe("401 agent-profile-missing")
     await db.query("alter table users rename to users_away", [])
     await db.query("create table users (like users_away)", [])
-    expect(await me(bearer)).toBe("401 user-not-found")
+    expect(await fault()).toBe("401 user-not-found")
     await db.query("update api_keys set expires_at = now() where id = $1", [id])
-    expect(await me(bearer)).toBe("401 expired-api-key")
+    expect(await fault()).toBe("401 expired-api-key")
     await db.query("update api_keys set disabled_at = now() where id = $1", [id])
-    expect(await me(bearer)).toBe("401 disabled-api-key")
+    expect(await fault()).toBe("401 disabled-api-key")
     await db.query("update api_keys set revoked_at = now() where id = $1", [id])
-    expect(await me(bearer)).toBe("401 invalid-api-key")
+    expect(await fault()).toBe("401 invalid-api-key")
     for (const table of ["users", "agent_profiles"]) {
       await db.query(`drop table ${table}`, [])
       await db.query(`alter table ${table}_away rename to ${table}`, [])
@@ -114,6 +91,7 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
   })
 
   test("a publishable key needs its own origin, exactly, before anything is said about what it may do", async () => {
+    const publishable = await service.publishable(agent.key, [origin])
     const ask = (sent?: string) =>
       outcome("GET", "/api/agents/me", { key: publishable, headers: sent === undefined ? {} : { origin: sent } })
     expect(await ask()).toBe("403 origin-required")
@@ -137,16 +115,21 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
     }
   })
 
-  test("people have their keys at /api/auth/keys", async () => {
-    const minted = await service.call("POST", "/api/auth/keys", { key: human, body: { name: "desk" } })
-    expect(minted.body.key).toMatch(/^svc_sk_/)
-    expect((await service.call("GET", "/api/auth/keys", { key: minted.body.key })).body).toHaveLength(2)
-    const page = { key: human, body: { origin_allowlist: [origin] } }
-    expect((await service.call("POST", "/api/auth/keys/publishable", page)).body.key).toMatch(/^svc_pk_/)
-    expect(await outcome("DELETE", `/api/auth/keys/${minted.body.id}`, { key: human })).toBe("200")
-    const raw = { headers: { authorization: `Bearer ${human}` } }
-    expect((await fetch(`${service.url}/api/auth/keys/a/b`, raw)).status).toBe(404)
-    const put = await fetch(`${service.url}/api/auth/keys`, { ...raw, method: "PUT" })
+  test("people make, list, rotate, disable, enable and revoke their keys at /api/auth/keys", async () => {
+    const own = "/api/auth/keys"
+    const { body: minted } = await owner.call("POST", own, { name: "desk" })
+    expect(minted.key).toMatch(/^svc_sk_/)
+    expect((await service.call("GET", own, { key: minted.key })).body).toHaveLength(2)
+    expect(await service.publishable(owner.key, [origin], own)).toMatch(/^svc_pk_/)
+    const path = `${own}/${minted.id}`
+    expect((await owner.call("POST", `${path}/disable`)).body).toMatchObject({ id: minted.id, status: "disabled" })
+    expect((await owner.call("POST", `${path}/enable`)).body).toMatchObject({ id: minted.id, status: "active" })
+    const { status, body } = await owner.call("POST", `${path}/rotate`)
+    expect([status, body.key.slice(0, 7), body.replaces]).toEqual([201, "svc_sk_", minted.id])
+    expect((await owner.call("DELETE", path)).status).toBe(200)
+    const raw = { headers: { authorization: `Bearer ${owner.key}` } }
+    expect((await fetch(`${service.url}${own}/a/b`, raw)).status).toBe(404)
+    const put = await fetch(`${service.url}${own}`, { ...raw, method: "PUT" })
     expect([put.status, put.headers.get("allow")]).toEqual([405, "GET, POST, HEAD, OPTIONS"])
   })
 
@@ -181,17 +164,9 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
 })
 
 describe("limits per key and per failing address", () => {
-  let server: TestPostgres
-  let service: TestService
-  beforeAll(async () => {
-    server = await startPostgres()
-    const limits = { SVC_REQUESTS_PER_MINUTE: "3", SVC_FAILED_AUTH_PER_MINUTE: "3" }
-    service = await startTestService("postgres", { DATABASE_URL: server.url, ...limits })
-  })
-  afterAll(async () => {
-    await service.close()
-    await server.stop()
-  })
+  const server = beforeTests(startPostgres, ({ stop }) => stop())
+  const limits = { SVC_REQUESTS_PER_MINUTE: "3", SVC_FAILED_AUTH_PER_MINUTE: "3" }
+  const service = testService("postgres", () => ({ DATABASE_URL: server.url, ...limits }))
 
   /** How many look-ups of keys PostgreSQL is asked for meanwhile, by its own log. */
   const lookUps = async (work: () => Promise<void>): Promise<number> => {
@@ -235,25 +210,20 @@ describe("limits per key and per failing address", () => {
   test("past an address's failures its forged and revoked keys cost no look-up, and no valid key is refused: old, unused, new, another replica's", async () => {
     const from = "192.0.2.11"
     const [old, unused] = [await service.signUp(), await service.signUp()]
-    const mint = async () => (await service.call("POST", "/api/agents/me/keys", { key: old.key, body: {} })).body
-    const revoked = await mint()
+    const revoked = await service.mint(old.key)
     await service.call("DELETE", `/api/agents/me/keys/${revoked.id}`, { key: old.key })
-    const replica = await startTestService("postgres", { DATABASE_URL: server.url })
-    try {
-      const forge = async () => (await me(mintKey("ak", randomBytes, randomBytes(32)), from)).status
-      const asked = await lookUps(async () => {
-        const statuses = [(await me(revoked.key, from)).status]
-        for (let i = 0; i < 40; i++) statuses.push(await forge(), (await me(revoked.key, from)).status)
-        expect(statuses).toEqual([...Array(3).fill(401), ...Array(78).fill(429)])
-        const forged = mintKey("ak", randomBytes, randomBytes(32))
-        const registry = await service.call("GET", "/api/registry", { from, key: forged })
-        expect([registry.status, registry.headers.get("x-auth-ignored")]).toEqual([200, "rate-limit-exceeded"])
-      })
-      expect(asked).toBe(3)
-      for (const { key } of [unused, await service.signUp(), await replica.signUp(), old])
-        expect([await forge(), (await me(key, from)).status]).toEqual([429, 200])
-    } finally {
-      await replica.close()
-    }
+    const replica = await serviceInTest("postgres", { DATABASE_URL: server.url })
+    const forge = async () => (await me(mintKey("ak", randomBytes, randomBytes(32)), from)).status
+    const asked = await lookUps(async () => {
+      const statuses = [(await me(revoked.key, from)).status]
+      for (let i = 0; i < 40; i++) statuses.push(await forge(), (await me(revoked.key, from)).status)
+      expect(statuses).toEqual([...Array(3).fill(401), ...Array(78).fill(429)])
+      const forged = mintKey("ak", randomBytes, randomBytes(32))
+      const registry = await service.call("GET", "/api/registry", { from, key: forged })
+      expect([registry.status, registry.headers.get("x-auth-ignored")]).toEqual([200, "rate-limit-exceeded"])
+    })
+    expect(asked).toBe(3)
+    for (const { key } of [unused, await service.signUp(), await replica.signUp(), old])
+      expect([await forge(), (await me(key, from)).status]).toEqual([429, 200])
   })
 })

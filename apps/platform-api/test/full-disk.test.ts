@@ -21,8 +21,8 @@ describe.each(databaseKinds)("while the database on %s reads and can store nothi
     await service
       .database()
       .query("create trigger full_disk before insert on api_keys execute function full_disk()", [])
-    expect((await service.call("POST", "/api/agents/signup")).code).toBe("service-unavailable")
-    expect((await service.call("POST", "/api/agents/me/keys", { key, body: {} })).code).toBe("service-unavailable")
+    expect(await service.code("POST", "/api/agents/signup")).toBe("service-unavailable")
+    expect(await service.code("POST", "/api/agents/me/keys", { key, body: {} })).toBe("service-unavailable")
     expect((await service.call("GET", "/api/agents/me", { key })).status).toBe(200)
     expect(await health()).toEqual([503, "degraded", "unavailable"])
     expect((await service.call("GET", "/livez")).status).toBe(200)
@@ -36,7 +36,7 @@ describe.each(databaseKinds)("while the database on %s reads and can store nothi
     await service
       .database()
       .query("create trigger full_disk before insert on api_keys execute function full_disk()", [])
-    expect((await service.call("POST", "/api/agents/signup")).code).toBe("service-unavailable")
+    expect(await service.code("POST", "/api/agents/signup")).toBe("service-unavailable")
     expect(await health()).toEqual([503, "degraded", "unavailable"])
     service.clock.offsetMs += 300_000
     expect(await health()).toEqual([200, "ok", "ok"])

@@ -8,7 +8,7 @@ const own = "/api/agents/me/keys"
 
 const service = testService("postgres", { SVC_FAILED_AUTH_PER_MINUTE: "0" })
 
-const codeOf = async (key: string) => (await service.call("GET", "/api/agents/me", { key })).code
+const codeOf = async (key: string) => await service.faultOf(key)
 
 test(
   "whatever is done in whatever order, keys live, end and manage as the rules say",

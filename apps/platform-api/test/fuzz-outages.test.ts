@@ -109,11 +109,11 @@ const recovered = async (signUp: () => Promise<unknown>): Promise<number> => {
     )
     .toBe(true)
   const began = performance.now()
-  await expect.poll(signUp, { timeout: 60_000, interval: 20 }).toBeDefined()
+  await expect.poll(signUp).toBeDefined()
   const ms = performance.now() - began
   const held = "select count(*)::int as n from pg_stat_activity where application_name = 'svc-platform-api'"
   const count = async () => Number((await ask<{ n: number }>(held))[0]?.n)
-  await expect.poll(count, { timeout: 30_000 }).toBeLessThanOrEqual(connections)
+  await expect.poll(count).toBeLessThanOrEqual(connections)
   return ms
 }
 

@@ -92,11 +92,11 @@ describe.each(databaseKinds)("commands on %s", (kind) => {
     expect(user).toEqual({ id: expect.any(Number), email: "p@example.org", api_key: expect.stringMatching(/^svc_sk_/) })
     expect(await told("user create --email p@example.org")).toMatchObject({ code: "email-taken" })
     expect(await told("key disable 1")).toEqual({ id: 1, status: "disabled" })
-    expect((await service.call("GET", "/api/agents/me", { key: agent.key })).code).toBe("disabled-api-key")
+    expect(await service.faultOf(agent.key)).toBe("disabled-api-key")
     expect(await told("key enable 1")).toEqual({ id: 1, status: "enabled" })
     expect((await service.call("GET", "/api/agents/me", { key: agent.key })).status).toBe(200)
     expect(await told("key revoke 1")).toEqual({ id: 1, status: "revoked" })
-    expect((await service.call("GET", "/api/agents/me", { key: agent.key })).code).toBe("invalid-api-key")
+    expect(await service.faultOf(agent.key)).toBe("invalid-api-key")
     expect(await told("key enable 1")).toMatchObject({ code: "key-not-found" })
     const publish = `stack publish ${astFile} --name Mine --websocket-url wss://a.example/ --visibility global --relay`
     expect(await told(publish)).toMatchObject({ name: "mine", status: "published", websocket_url: "wss://a.example" })

@@ -62,7 +62,7 @@ describe.each(databaseKinds)("pruning on %s", (kind) => {
     expect(await slugs()).toEqual(all)
     expect(await pruneAgents(service.database(), pruning)).toMatchObject({ agents: 2, dry_run: false })
     expect(await slugs()).toEqual(all.filter((slug) => slug !== unused.slug && slug !== left.slug))
-    expect((await service.call("GET", "/api/agents/me", { key: unused.key })).code).toBe("invalid-api-key")
+    expect(await service.faultOf(unused.key)).toBe("invalid-api-key")
     expect((await service.call("GET", "/api/agents/me", { key: kept.used.key })).status).toBe(200)
     const rows = await query("select actor, target from audit_log where action = $1", "agent.prune")
     expect(rows).toEqual([{ actor: "operator", target: expect.stringMatching(/^agents:2 unused-since:/) }])

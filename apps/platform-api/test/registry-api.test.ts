@@ -50,8 +50,8 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
     })
     await unpublish(service.database(), "ORDERS", new Date())
     await reached(service, "/api/registry/orders", 404)
-    expect((await service.call("GET", "/api/registry/orders/schema")).code).toBe("stack-not-found")
-    expect((await service.call("GET", "/api/registry/stacks/orders/ast")).code).toBe("stack-not-found")
+    expect(await service.code("GET", "/api/registry/orders/schema")).toBe("stack-not-found")
+    expect(await service.code("GET", "/api/registry/stacks/orders/ast")).toBe("stack-not-found")
   })
 
   test("the same again is unchanged; another AST is the next version", async () => {

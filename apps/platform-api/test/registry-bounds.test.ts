@@ -16,9 +16,7 @@ const start = () => startTestService("postgres", { DATABASE_URL: service.databas
 const put = (name: string, fields: readonly object[], section?: string) =>
   publishStack(service, name, withFields(fields, section))
 const reached = (path: string) =>
-  expect
-    .poll(async () => (await service.call("GET", path, { from: "192.0.2.99" })).status, { timeout: 10_000 })
-    .toBe(200)
+  expect.poll(async () => (await service.call("GET", path, { from: "192.0.2.99" })).status).toBe(200)
 
 /** Does what must not wait for a table that nobody can read meanwhile. */
 const without = async (tables: string, work: () => Promise<void>): Promise<void> => {
@@ -68,7 +66,7 @@ test("that a version is missing is remembered until the stack changes", async ()
     for (let n = 0; n < 3; n++) expect(await missing()).toBe(404)
   })
   await put("bounded", [field("a", "u8"), field("b", "u8")])
-  await expect.poll(missing, { timeout: 10_000 }).toBe(200)
+  await expect.poll(missing).toBe(200)
 })
 
 test("types are made once for a version, stored, and made anew for another name alone", async () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type ResponseChecker, responseChecker, createTestDatabase, testRuntime } from "@svc/testing"
-import { afterAll, beforeAll, expect, vi } from "vitest"
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest"
 import type { Database, Queries } from "../src/db/database.ts"
 import { openServerDatabase } from "../src/db/server/server.ts"
 import { type Publication, publish } from "../src/operator/publish.ts"
@@ -42,13 +42,25 @@ type Answer = {
   readonly code: string | null
 }
 
+type Agent = { readonly slug: string; readonly key: string; readonly id: number }
+
 export type TestService = {
   readonly url: string
   /** For another service at the same database; empty for an embedded one. */
   readonly databaseUrl: string
   /** Asks the service, and checks that the answer is one that its OpenAPI document describes. */
   readonly call: (method: string, path: string, call?: Call) => Promise<Answer>
-  readonly signUp: (from?: string) => Promise<{ readonly slug: string; readonly key: string }>
+  /** The code of the error that a call is answered with, or null. */
+  readonly code: (method: string, path: string, call?: Call) => Promise<string | null>
+  /** Why a key doesn't work: the error's code, or null if it does. */
+  readonly faultOf: (key: string) => Promise<string | null>
+  /** The pages from this one on that Link leads through. */
+  readonly pages: (path: string, call?: Call) => Promise<readonly Answer[]>
+  readonly signUp: (from?: string) => Promise<Agent>
+  /** Makes another key of an agent. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly mint: (key: string, body?: object) => Promise<any>
+  readonly publishable: (key: string, origins: readonly string[], path?: string) => Promise<string>
   readonly database: () => Queries
   readonly clock: { offsetMs: number }
   readonly close: () => Promise<void>
@@ -103,18 +115,34 @@ export const startTestService = async (
     }
   }
 
+  const code: TestService["code"] = async (...given) => (await call(...given)).code
+
   return {
     url,
     databaseUrl: env["DATABASE_URL"] ?? server?.url ?? "",
     call,
+    code,
+    faultOf: (key) => code("GET", "/api/agents/me", { key }),
+    pages: async (first, given) => {
+      const all: Answer[] = []
+      for (let path: string | undefined = first; path !== undefined;) {
+        const page = await call("GET", path, given)
+        all.push(page)
+        path = /^<([^>]+)>; rel="next"$/.exec(page.headers.get("link") ?? "")?.[1]
+      }
+      return all
+    },
     signUp: async (from) => {
       // On a busy machine the database can be late: the response says to try again.
       for (let attempt = 1; ; attempt++) {
         const { status, body } = await call("POST", "/api/agents/signup", { from })
-        if (status === 201) return { slug: body.slug, key: body.api_key }
+        if (status === 201) return { slug: body.slug, key: body.api_key, id: body.key_id }
         if (status !== 503 || attempt === 5) throw new Error(`sign-up answered ${status}`)
       }
     },
+    mint: async (key, body) => (await call("POST", "/api/agents/me/keys", { key, body })).body,
+    publishable: async (key, origins, path = "/api/agents/me/keys") =>
+      (await call("POST", `${path}/publishable`, { key, body: { origin_allowlist: origins } })).body.key,
     database: () => service.database.within(60_000),
     clock,
     close: async () => {
@@ -125,32 +153,32 @@ export const startTestService = async (
   }
 }
 
-/** A service for all tests of a file or a block: started before them, closed after them. */
+/** Stands for what is made before all tests of a file or a block, and ended after them. */
+export const beforeTests = <T extends object>(make: () => Promise<T>, end?: (made: T) => unknown): T => {
+  let made: T | undefined
+  beforeAll(async () => {
+    made = await make()
+  })
+  afterAll(() => made && end?.(made))
+  const get = (_: T, name: string): unknown => Reflect.get(made ?? expect.fail(`no ${name} before the tests`), name)
+  return new Proxy({} as T, { get })
+}
+
+/** A service for all tests of a file or a block. */
 export const testService = (
   kind: DatabaseKind,
   env: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>) = {},
-): TestService => {
-  let started: TestService | undefined
-  const service = (): TestService => started ?? expect.fail("the service is there for tests and later hooks only")
-  beforeAll(async () => {
-    started = await startTestService(kind, typeof env === "function" ? env() : env)
-  })
-  afterAll(() => started?.close())
-  return {
-    get url() {
-      return service().url
-    },
-    get databaseUrl() {
-      return service().databaseUrl
-    },
-    get clock() {
-      return service().clock
-    },
-    call: (...call) => service().call(...call),
-    signUp: (from) => service().signUp(from),
-    database: () => service().database(),
-    close: () => service().close(),
-  }
+): TestService =>
+  beforeTests(
+    () => startTestService(kind, typeof env === "function" ? env() : env),
+    ({ close }) => close(),
+  )
+
+/** A service until the end of the test that starts it. */
+export const serviceInTest = async (...given: Parameters<typeof startTestService>): Promise<TestService> => {
+  const service = await startTestService(...given)
+  onTestFinished(service.close)
+  return service
 }
 
 /** Publishes a public stack as an operator does, or its next version. */
@@ -167,7 +195,7 @@ export const publishStack = (
 
 /** Waits until a path answers with this status: a publication takes a moment to arrive. */
 export const reached = (service: TestService, path: string, status = 200) =>
-  vi.waitFor(async () => expect((await service.call("GET", path)).status).toBe(status), 20_000)
+  expect.poll(async () => (await service.call("GET", path)).status).toBe(status)
 
 /** A server's database, opened beside its services for the time of the work. */
 export const besides = async <T>(url: string, work: (database: Database) => Promise<T>): Promise<T> => {

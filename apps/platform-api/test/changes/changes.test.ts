@@ -1,16 +1,13 @@
-import { beforeAll, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { changeKinds } from "../../src/db/schema/index.ts"
 import { deprecate, unpublish } from "../../src/operator/publish.ts"
-import { databaseKinds, publishStack, testService } from "../service.ts"
-import { broken, first, grown, newPerson, type Person } from "../work/person.ts"
+import { beforeTests, databaseKinds, publishStack, testService } from "../service.ts"
+import { broken, first, grown, newPerson } from "../work/person.ts"
 import { changesAfter, type Told } from "./following.ts"
 
 describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
   const service = testService(kind, { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })
-  let owner: Person
-  beforeAll(async () => {
-    owner = await newPerson(service)
-  })
+  const owner = beforeTests(() => newPerson(service))
 
   const newest = async (): Promise<number> => (await service.call("GET", "/api/registry/changes")).body.next
   const revision = async (): Promise<number> => {
@@ -180,7 +177,7 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
     expect((await service.call("GET", "/api/registry/changes?stack=never-was")).body).toEqual({ changes: [], next: 0 })
     expect((await service.call("GET", "/api/registry/changes?after=999999999999")).body.next).toBe(999_999_999_999)
     for (const query of ["after=-1", "after=x", "limit=0", "limit=101", "stack=%00"]) {
-      expect((await service.call("GET", `/api/registry/changes?${query}`)).code).toBe("invalid-request")
+      expect(await service.code("GET", `/api/registry/changes?${query}`)).toBe("invalid-request")
     }
     const etag = (await service.call("GET", "/api/registry/changes")).headers.get("etag") ?? ""
     const same = await service.call("GET", "/api/registry/changes", { headers: { "if-none-match": etag } })

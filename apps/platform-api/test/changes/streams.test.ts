@@ -1,8 +1,8 @@
 import { redisProgram, createTestDatabase, startRedis } from "@svc/testing"
-import { beforeAll, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { setAgentStatus } from "../../src/operator/accounts.ts"
-import { publishStack, startTestService, type TestService, testService } from "../service.ts"
-import { first, grown, newPerson, type Person } from "../work/person.ts"
+import { beforeTests, publishStack, startTestService, type TestService, testService } from "../service.ts"
+import { first, grown, newPerson } from "../work/person.ts"
 import { changesAfter, followChanges } from "./following.ts"
 
 const release = (service: TestService, name: string, ast: unknown) =>
@@ -12,10 +12,7 @@ describe("streams of changes at two replicas", () => {
   const free = { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" }
   const one = testService("postgres", free)
   const two = testService("postgres", () => ({ DATABASE_URL: one.databaseUrl, ...free }))
-  let owner: Person
-  beforeAll(async () => {
-    owner = await newPerson(one)
-  })
+  const owner = beforeTests(() => newPerson(one))
 
   test("a change at one is told at the other as the list tells it, to those who may see it", async () => {
     const streams = await Promise.all([

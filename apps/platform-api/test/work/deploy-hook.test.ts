@@ -77,7 +77,7 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
     await owner.until(path, "stopped")
     await owner.call("DELETE", path)
     await expect
-      .poll(() => receiver.calls.map(({ type }) => type), { timeout: 20_000 })
+      .poll(() => receiver.calls.map(({ type }) => type))
       .toEqual(["deployment.deploy", "deployment.stop", "deployment.restart", "deployment.stop", "deployment.remove"])
     expect(new Set(receiver.calls.map((call) => call.id)).size).toBe(5)
   })
@@ -89,7 +89,7 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
     // A redirect is no 2xx, and is not followed.
     receiver.state.status = 307
     const { id } = await owner.publish(spec.id, broken, { allow_breaking: true })
-    await expect.poll(() => receiver.calls.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(2)
+    await expect.poll(() => receiver.calls.length).toBeGreaterThanOrEqual(2)
     expect(new Set(receiver.calls.map((call) => call.id)).size).toBe(1)
     expect((await service.call("GET", "/api/registry/refused")).body.version).toBe(1)
     const { steps } = await owner.get(`/api/automation/runs/${id}`)
@@ -100,16 +100,14 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
     await owner.until(`/api/automation/runs/${id}`, "cancelled")
     const [deployment] = await owner.get("/api/deployments")
     expect(deployment).toMatchObject({ status: "active", current_version: 1 })
-    await expect
-      .poll(() => receiver.calls.at(-1), { timeout: 20_000 })
-      .toMatchObject({ type: "deployment.deploy", data: { version: 1 } })
+    await expect.poll(() => receiver.calls.at(-1)).toMatchObject({ type: "deployment.deploy", data: { version: 1 } })
   })
 
   test("a run cancelled, and a spec turned private, while the hook is called: neither reaches readers, and servers hear of it", async () => {
     const shown = async (name: string) => (await service.call("GET", `/api/registry/${name}`)).body.version
     const spec = await owner.newSpec("overtaken", { ast_payload: first })
     await owner.publish(spec.id, undefined)
-    await expect.poll(() => shown("overtaken"), { timeout: 20_000 }).toBe(1)
+    await expect.poll(() => shown("overtaken")).toBe(1)
     const ids: string[] = []
     for (const ast of [broken, first, broken]) {
       receiver.calls.length = 0
@@ -120,7 +118,7 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
         expect((await owner.call("POST", `/api/builds/${build.id}/cancel`)).status).toBe(202)
       }
       await owner.published(spec.id, ast, { allow_breaking: true })
-      await expect.poll(() => receiver.calls.length, { timeout: 20_000 }).toBe(2)
+      await expect.poll(() => receiver.calls.length).toBe(2)
       expect(receiver.calls[1]).toMatchObject({ type: "deployment.deploy", data: { version: 1 } })
       ids.push(...receiver.calls.map((call) => call.id))
     }
@@ -137,9 +135,7 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
     await owner.until(`/api/deployments/${run.deployment_id}`, "stopped")
     receiver.calls.length = 0
     expect((await owner.call("DELETE", `/api/specs/${quiet.id}`)).status).toBe(200)
-    await expect
-      .poll(() => receiver.calls, { timeout: 20_000 })
-      .toMatchObject([{ type: "deployment.remove", data: { name: "quiet" } }])
+    await expect.poll(() => receiver.calls).toMatchObject([{ type: "deployment.remove", data: { name: "quiet" } }])
   })
 })
 

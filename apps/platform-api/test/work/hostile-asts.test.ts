@@ -1,14 +1,11 @@
 import { gzipSync } from "node:zlib"
-import { beforeAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import { entity, field, smallAst } from "../registry/small-ast.ts"
-import { testService } from "../service.ts"
-import { newPerson, type Person } from "./person.ts"
+import { beforeTests, testService } from "../service.ts"
+import { newPerson } from "./person.ts"
 
 const service = testService("postgres")
-let person: Person
-beforeAll(async () => {
-  person = await newPerson(service)
-})
+const person = beforeTests(() => newPerson(service))
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
 const ofFields = (fields: readonly unknown[], rest: object = {}) =>

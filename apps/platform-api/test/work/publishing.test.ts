@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib"
-import { beforeAll, describe, expect, test } from "vitest"
-import { databaseKinds, testService } from "../service.ts"
-import { broken, first, grown, newPerson, type Person } from "./person.ts"
+import { describe, expect, test } from "vitest"
+import { beforeTests, databaseKinds, testService } from "../service.ts"
+import { broken, first, grown, newPerson } from "./person.ts"
 
 describe.each(databaseKinds)("what people do with their stacks on %s", (kind) => {
   const service = testService(kind, {
@@ -9,15 +9,12 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE: "0",
     SVC_STREAM_URL_TEMPLATE: "wss://{slug}.streams.example",
   })
-  let owner: Person
-  beforeAll(async () => {
-    owner = await newPerson(service)
-  })
+  const owner = beforeTests(() => newPerson(service))
 
   const served = async (name: string, key?: string) =>
     (await service.call("GET", `/api/registry/${name}`, { key })).body
   const shows = (name: string, version: number | undefined, key?: string) =>
-    expect.poll(async () => (await served(name, key)).version, { timeout: 20_000, interval: 20 }).toBe(version)
+    expect.poll(async () => (await served(name, key)).version).toBe(version)
 
   test("a run takes an AST from a version to what readers see, step by step", async () => {
     const spec = await owner.newSpec("orders")
@@ -107,7 +104,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     const build = await owner.built({ spec_id: spec.id, branch: "next" })
     expect([build.status, build.websocket_url]).toEqual(["completed", "wss://branched--next.streams.example"])
     await shows("branched--next", 1, owner.key)
-    expect((await service.call("GET", "/api/registry/branched--next")).code).toBe("stack-not-found")
+    expect(await service.code("GET", "/api/registry/branched--next")).toBe("stack-not-found")
     const listed = (await service.call("GET", "/api/registry?q=branched", { key: owner.key })).body
     expect(listed.map(({ name }: { name: string }) => name)).toEqual(["branched--next"])
     const session = { websocket_url: build.websocket_url }
@@ -116,7 +113,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
       "scope-not-allowed",
     )
     const agent = await service.signUp()
-    expect((await service.call("POST", "/ws/sessions", { key: agent.key, body: session })).code).toBe(
+    expect(await service.code("POST", "/ws/sessions", { key: agent.key, body: session })).toBe(
       "agent-account-forbidden",
     )
     expect(await owner.code("POST", "/api/builds", { spec_id: spec.id, branch: "No" })).toBe("invalid-request")
@@ -136,10 +133,10 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect(await seen()).toEqual([404, 404, 404, 404])
     const shared = await owner.call("PUT", `/api/specs/${spec.id}`, { shared_with: [agent.slug] })
     expect([shared.status, shared.body.shared_with]).toEqual([200, [agent.slug]])
-    await expect.poll(seen, { timeout: 20_000 }).toEqual([200, 200, 200, 200])
+    await expect.poll(seen).toEqual([200, 200, 200, 200])
     expect("shared_with" in (await service.call("GET", `/api/specs/${spec.id}`, { key: agent.key })).body).toBe(false)
     await owner.call("PUT", `/api/specs/${spec.id}`, { shared_with: [] })
-    await expect.poll(seen, { timeout: 20_000 }).toEqual([404, 404, 404, 404])
+    await expect.poll(seen).toEqual([404, 404, 404, 404])
     expect(await owner.code("PUT", `/api/specs/${spec.id}`, { shared_with: ["agt_nobody0000"] })).toBe(
       "invalid-request",
     )
@@ -161,12 +158,12 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     const before = await service.call("GET", "/api/registry/stacks/turning/ast", { key: owner.key })
     expect(before.body.visibility).toBe("private")
     expect((await owner.call("PUT", `/api/specs/${spec.id}`, { visibility: "public" })).status).toBe(200)
-    await expect.poll(told, { timeout: 20_000 }).toEqual(["public", "public", "public"])
+    await expect.poll(told).toEqual(["public", "public", "public"])
     const after = await service.call("GET", "/api/registry/stacks/turning/ast")
     expect(after.body).toEqual({ ...before.body, visibility: "public" })
     expect(after.headers.get("etag")).not.toBe(before.headers.get("etag"))
     await owner.call("PUT", `/api/specs/${spec.id}`, { visibility: "private" })
-    await expect.poll(told, { timeout: 20_000 }).toEqual([undefined, undefined, undefined])
+    await expect.poll(told).toEqual([undefined, undefined, undefined])
   })
 
   test("a deployment is stopped, restarted and deleted, and its name rests before others may take it", async () => {
@@ -285,7 +282,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
       "ast_payload.entities[0].state_name",
     )
     const large = gzipSync(JSON.stringify({ ast_payload: { filling: "x".repeat(3 << 20) } }))
-    expect((await service.call("POST", path, { key: owner.key, raw: large, headers })).code).toBe("payload-too-large")
+    expect(await service.code("POST", path, { key: owner.key, raw: large, headers })).toBe("payload-too-large")
     const foreign = await newPerson(service)
     expect(await foreign.code("POST", path, { ast_payload: first })).toBe("spec-not-found")
   })

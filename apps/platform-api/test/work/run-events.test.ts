@@ -1,13 +1,10 @@
-import { beforeAll, describe, expect, test } from "vitest"
-import { databaseKinds, testService } from "../service.ts"
-import { first, newPerson, type Person } from "./person.ts"
+import { describe, expect, test } from "vitest"
+import { beforeTests, databaseKinds, testService } from "../service.ts"
+import { first, newPerson } from "./person.ts"
 
 describe.each(databaseKinds)("the event stream of a run on %s", (kind) => {
   const service = testService(kind)
-  let owner: Person
-  beforeAll(async () => {
-    owner = await newPerson(service)
-  })
+  const owner = beforeTests(() => newPerson(service))
 
   /** A run that waits for approval, of a spec of this name. */
   const waitingRun = async (name: string): Promise<{ readonly path: string; readonly specId: number }> => {
