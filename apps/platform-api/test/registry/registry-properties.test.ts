@@ -7,6 +7,7 @@ import { parseAst } from "../../src/registry/ast/parse-ast.ts"
 import { readAst } from "../../src/registry/ast/read-ast.ts"
 import { languages, typedModule } from "../../src/registry/types/typed-module.ts"
 import { sampleStacks } from "../../stacks/index.ts"
+import { replaced } from "./shapes.ts"
 import { entity, field, sampleText, smallAst } from "./small-ast.ts"
 
 const typeNames = ["Alpha", "Beta", "Gamma", "Delta"]
@@ -138,17 +139,6 @@ test("any JSON, and any text, gives an AST or a DocumentFault", () => {
   )
 })
 
-/** The value with the member that the numbers lead to replaced. */
-function mutate(value: unknown, way: readonly number[], to: unknown): unknown {
-  const [turn, ...rest] = way
-  if (typeof value !== "object" || value === null || turn === undefined) return to
-  const keys = Object.keys(value)
-  const key = keys[turn % Math.max(keys.length, 1)]
-  if (key === undefined) return to
-  if (Array.isArray(value)) return value.map((item, index) => (String(index) === key ? mutate(item, rest, to) : item))
-  return { ...value, [key]: mutate((value as Record<string, unknown>)[key], rest, to) }
-}
-
 test.each(sampleStacks)(
   "the stack $name with any one member replaced gives a schema or a DocumentFault",
   ({ name }) => {
@@ -156,7 +146,7 @@ test.each(sampleStacks)(
     const anything = fc.oneof(fc.jsonValue(), fc.constantFrom("<", ">", "u8", "Option < u8 >", "", "\0", "\ud800"))
     fc.assert(
       fc.property(fc.array(fc.nat(1000), { minLength: 1, maxLength: 9 }), anything, (way, to) =>
-        outcome(mutate(value, way, to)),
+        outcome(replaced(value, way, to)),
       ),
     )
   },

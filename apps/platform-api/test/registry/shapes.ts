@@ -101,3 +101,14 @@ export const hostileShape = shapesOf(
   ),
   6,
 )
+
+/** The value with the member that the numbers lead to replaced. */
+export const replaced = (value: unknown, way: readonly number[], to: unknown): unknown => {
+  const [turn, ...rest] = way
+  if (typeof value !== "object" || value === null || turn === undefined) return to
+  const keys = Object.keys(value)
+  const key = keys[turn % Math.max(keys.length, 1)]
+  if (key === undefined) return to
+  const member = replaced((value as Record<string, unknown>)[key], rest, to)
+  return Array.isArray(value) ? value.with(Number(key), member) : { ...value, [key]: member }
+}
