@@ -16,9 +16,12 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
   }
   const put = (id: number, body: object) => owner.call("PUT", `/api/specs/${id}`, body)
   const short = (changes: readonly Told[]) => changes.map(({ stack, kind: what, version }) => [stack, what, version])
-  const releaseOf = async (specId: number, ast: unknown, more: object = {}) => {
-    const { id } = await owner.publish(specId, ast, { allow_breaking: true, ...more })
-    return owner.until(`/api/automation/runs/${id}`, "succeeded")
+  const kindsAfter = async (after: number, reader: Parameters<typeof changesAfter>[2]) =>
+    (await changesAfter(service, after, reader)).map(({ kind: what }) => what)
+  const releaseOf = async (specId: number, ast: unknown) => {
+    const run = await owner.published(specId, ast, { allow_breaking: true })
+    expect(run.status).toBe("succeeded")
+    return run
   }
 
   test("publishing and rolling back say what readers had and what that means for them", async () => {
@@ -31,7 +34,7 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
     // The second time it is what is deployed already.
     for (let n = 0; n < 2; n++) {
       const { body } = await owner.call("POST", `/api/deployments/${run.deployment_id}/rollback`, { to_version: 1 })
-      await owner.until(`/api/builds/${body.build_id}`, "completed")
+      expect((await owner.endOfBuild(body.build_id)).status).toBe("completed")
     }
     const changes = await changesAfter(service, after, { stack: "told" })
     expect(changes).toMatchObject([
@@ -50,10 +53,8 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
     const spec = await owner.newSpec("paused")
     const { deployment_id } = await releaseOf(spec.id, first)
     const after = await newest()
-    await owner.call("POST", `/api/deployments/${deployment_id}/stop`, {})
-    await owner.until(`/api/deployments/${deployment_id}`, "stopped")
-    await owner.call("POST", `/api/deployments/${deployment_id}/restart`, {})
-    await owner.until(`/api/deployments/${deployment_id}`, "active")
+    await owner.turn(deployment_id, "stop")
+    await owner.turn(deployment_id, "restart")
     expect(await changesAfter(service, after)).toMatchObject([
       { stack: "paused", kind: "withdrawn", version: 1, verdict: "breaking", bump: "major" },
       { stack: "paused", kind: "restored", version: 1, verdict: "none" },
@@ -79,13 +80,8 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
 
   test("who sees a stack changes what is told: those whose view changed, and of the past what is seen today", async () => {
     const [anybody, keyed, mine] = [{}, { key: (await service.signUp()).key }, { key: owner.key }]
-    const tell = async (after: number) => {
-      const told = []
-      for (const reader of [anybody, keyed, mine]) {
-        told.push(short(await changesAfter(service, after, { ...reader, stack: "hidden" })).map(([, what]) => what))
-      }
-      return told
-    }
+    const tell = (after: number) =>
+      Promise.all([anybody, keyed, mine].map((reader) => kindsAfter(after, { ...reader, stack: "hidden" })))
     const start = await newest()
     const spec = await owner.newSpec("hidden", { visibility: "private" })
     await releaseOf(spec.id, first)
@@ -124,10 +120,8 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
     const agent = await service.signUp()
     const spec = await owner.newSpec("gone")
     const { deployment_id } = await releaseOf(spec.id, first)
-    await owner.call("POST", `/api/deployments/${deployment_id}/stop`, {})
-    await owner.until(`/api/deployments/${deployment_id}`, "stopped")
-    const kindsFor = async (key?: string) =>
-      short(await changesAfter(service, 0, { stack: "gone", ...(key && { key }) })).map(([, what]) => what)
+    await owner.turn(deployment_id, "stop")
+    const kindsFor = (key?: string) => kindsAfter(0, { stack: "gone", ...(key && { key }) })
     expect(await kindsFor()).toEqual(["published", "withdrawn"])
     await put(spec.id, { visibility: "private", shared_with: [agent.slug] })
     expect(await kindsFor()).toEqual(["withdrawn"])

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto"
 import { type Received, startReceiver } from "@svc/testing"
 import { Webhook } from "standardwebhooks"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { readSettings } from "../../src/config.ts"
 import { approve } from "../../src/operator/publish.ts"
 import { nextCallMs } from "../../src/work/steps/hook.ts"
-import { databaseKinds, startTestService, type TestService } from "../service.ts"
-import { broken, first, newPerson, type Person } from "./person.ts"
+import { beforeTests, databaseKinds, serviceInTest, startTestService, testService } from "../service.ts"
+import { broken, first, newPerson } from "./person.ts"
 
 const secret = `whsec_${randomBytes(32).toString("base64")}`
 
@@ -30,24 +30,15 @@ const startHook = async () => {
 }
 
 describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
-  let receiver: Awaited<ReturnType<typeof startHook>>
-  let service: TestService
-  let owner: Person
-  beforeAll(async () => {
-    receiver = await startHook()
-    service = await startTestService(kind, {
-      SVC_DEPLOY_HOOK_URL: receiver.url,
-      // The new one and the old one, while receivers change.
-      SVC_DEPLOY_HOOK_SECRET: `whsec_${randomBytes(24).toString("base64")} ${secret}`,
-      SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
-      SVC_API_URL: "",
-    })
-    owner = await newPerson(service)
-  })
-  afterAll(async () => {
-    await service.close()
-    await receiver.close()
-  })
+  const receiver = beforeTests(startHook, ({ close }) => close())
+  const service = testService(kind, () => ({
+    SVC_DEPLOY_HOOK_URL: receiver.url,
+    // The new one and the old one, while receivers change.
+    SVC_DEPLOY_HOOK_SECRET: `whsec_${randomBytes(24).toString("base64")} ${secret}`,
+    SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
+    SVC_API_URL: "",
+  }))
+  const owner = beforeTests(() => newPerson(service))
 
   test("hears of a version before readers do, with a link to its AST, and of every stop, restart and removal", async () => {
     const spec = await owner.newSpec("hooked", { ast_payload: first })
@@ -68,14 +59,10 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
     expect(await (await fetch(link)).json()).toEqual(first)
     expect((await fetch(link.replace(/signature=.{4}/, "signature=AAAA"))).status).toBe(404)
     expect((await fetch(link.replace(/asts\/\d+/, "asts/1000000"))).status).toBe(404)
-    const path = `/api/deployments/${deployment_id}`
-    await owner.call("POST", `${path}/stop`)
-    await owner.until(path, "stopped")
-    await owner.call("POST", `${path}/restart`)
-    await owner.until(path, "active")
-    await owner.call("POST", `${path}/stop`)
-    await owner.until(path, "stopped")
-    await owner.call("DELETE", path)
+    await owner.turn(deployment_id, "stop")
+    await owner.turn(deployment_id, "restart")
+    await owner.turn(deployment_id, "stop")
+    await owner.call("DELETE", `/api/deployments/${deployment_id}`)
     await expect
       .poll(() => receiver.calls.map(({ type }) => type))
       .toEqual(["deployment.deploy", "deployment.stop", "deployment.restart", "deployment.stop", "deployment.remove"])
@@ -131,8 +118,7 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
     const run = await owner.published(quiet.id, undefined)
     expect([run.status, await shown("quiet")]).toEqual(["succeeded", undefined])
     expect((await service.call("GET", "/api/registry/quiet", { key: owner.key })).body.visibility).toBe("private")
-    await owner.call("POST", `/api/deployments/${run.deployment_id}/stop`)
-    await owner.until(`/api/deployments/${run.deployment_id}`, "stopped")
+    await owner.turn(run.deployment_id, "stop")
     receiver.calls.length = 0
     expect((await owner.call("DELETE", `/api/specs/${quiet.id}`)).status).toBe(200)
     await expect.poll(() => receiver.calls).toMatchObject([{ type: "deployment.remove", data: { name: "quiet" } }])
@@ -147,14 +133,11 @@ test("calls rest 1 s, twice as long each time up to 60 s, and end after 10 minut
 })
 
 test("a hook without its secret, and a secret that is none, stop the start", async () => {
-  await expect(startTestService("embedded", { SVC_DEPLOY_HOOK_URL: "http://127.0.0.1:1/" })).rejects.toThrow(
-    "SVC_DEPLOY_HOOK_SECRET",
-  )
-  for (const wrong of ["whsec_x", `${secret} whsec_x`, `${secret},${secret}`]) {
-    await expect(startTestService("embedded", { SVC_DEPLOY_HOOK_SECRET: wrong })).rejects.toThrow(
-      "SVC_DEPLOY_HOOK_SECRET",
-    )
-  }
+  for (const env of [
+    { SVC_DEPLOY_HOOK_URL: "http://127.0.0.1:1/" },
+    ...["whsec_x", `${secret} whsec_x`, `${secret},${secret}`].map((wrong) => ({ SVC_DEPLOY_HOOK_SECRET: wrong })),
+  ])
+    await expect(startTestService("embedded", env)).rejects.toThrow("SVC_DEPLOY_HOOK_SECRET")
 })
 
 test("a hook without encryption stops the start, except on this machine or when the operator allows it", () => {
@@ -180,20 +163,14 @@ test("a hook without encryption stops the start, except on this machine or when 
 })
 
 test("where the operator wants to be asked, a public build waits for its name to be approved, and holds up no other", async () => {
-  const service = await startTestService("postgres", { SVC_PUBLIC_STACKS: "operator" })
-  try {
-    const owner = await newPerson(service)
-    const open = await owner.newSpec("open", { ast_payload: first })
-    const closed = await owner.newSpec("closed", { ast_payload: first, visibility: "private" })
-    const begin = async (spec_id: number) =>
-      (await owner.call("POST", "/api/builds", { spec_id })).body.build_id as number
-    const waiting = await begin(open.id)
-    await owner.until(`/api/builds/${await begin(closed.id)}`, "completed")
-    const held = await owner.get(`/api/builds/${waiting}`)
-    expect([held.status, held.status_message]).toEqual(["pushing", "waits for the operator: stack approve open"])
-    await approve(service.database(), "open", new Date())
-    await owner.until(`/api/builds/${waiting}`, "completed")
-  } finally {
-    await service.close()
-  }
+  const service = await serviceInTest("postgres", { SVC_PUBLIC_STACKS: "operator" })
+  const owner = await newPerson(service)
+  const open = await owner.newSpec("open", { ast_payload: first })
+  const closed = await owner.newSpec("closed", { ast_payload: first, visibility: "private" })
+  const { body } = await owner.call("POST", "/api/builds", { spec_id: open.id })
+  expect((await owner.built({ spec_id: closed.id })).status).toBe("completed")
+  const held = await owner.get(`/api/builds/${body.build_id}`)
+  expect([held.status, held.status_message]).toEqual(["pushing", "waits for the operator: stack approve open"])
+  await approve(service.database(), "open", new Date())
+  expect((await owner.endOfBuild(body.build_id)).status).toBe("completed")
 })

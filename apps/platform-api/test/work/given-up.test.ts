@@ -1,23 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "vitest"
-import { type TestDatabase, createTestDatabase } from "@svc/testing"
+import { expect, test } from "vitest"
 import { sql } from "../../src/db/drizzle.ts"
 import { claimJob, holdJob, type Job, mostClaims } from "../../src/work/queue/jobs.ts"
-import { startTestService, type TestService } from "../service.ts"
-import { first, newPerson, type Person } from "./person.ts"
+import { beforeTests, serviceInTest, testService } from "../service.ts"
+import { first, newPerson } from "./person.ts"
 
-let server: TestDatabase
-let service: TestService
-let person: Person
-const env = () => ({ DATABASE_URL: server.url, SVC_WAITING_RUNS_PER_OWNER: "3" })
-beforeAll(async () => {
-  server = await createTestDatabase()
-  service = await startTestService("postgres", { ...env(), SVC_WORKER: "false" })
-  person = await newPerson(service)
-})
-afterAll(async () => {
-  await service.close()
-  await server.stop()
-})
+const limits = { SVC_WAITING_RUNS_PER_OWNER: "3" }
+const service = testService("postgres", { ...limits, SVC_WORKER: "false" })
+const person = beforeTests(() => newPerson(service))
 
 /** Takes the next job in hand as a process does that then dies. */
 const claimAndDie = async (): Promise<Job | undefined> => {
@@ -39,20 +28,16 @@ test("a job that ends its process three times is failed with the reason; one tha
   await service.database().transaction((tx) => holdJob(tx, job, "dead"))
   for (let claims = 1; claims <= mostClaims; claims++) expect((await claimAndDie())?.claims).toBe(claims)
 
-  const worker = await startTestService("postgres", env())
-  try {
-    const ended = await person.endOfRun(run.id)
-    expect([ended.status, ended.error_code, ended.error_message]).toEqual([
-      "failed",
-      "given-up",
-      "it crashed its process or ran out of time 3 times",
-    ])
-    // What waited behind it goes on.
-    const next = await person.publish(spec.id, first)
-    expect((await person.endOfRun(next.id)).status).toBe("succeeded")
-  } finally {
-    await worker.close()
-  }
+  await serviceInTest("postgres", { DATABASE_URL: service.databaseUrl, ...limits })
+  const ended = await person.endOfRun(run.id)
+  expect([ended.status, ended.error_code, ended.error_message]).toEqual([
+    "failed",
+    "given-up",
+    "it crashed its process or ran out of time 3 times",
+  ])
+  // What waited behind it goes on.
+  const next = await person.publish(spec.id, first)
+  expect((await person.endOfRun(next.id)).status).toBe("succeeded")
 })
 
 test("runs of one person that are not over are as many as may be; a retry counts too", async () => {

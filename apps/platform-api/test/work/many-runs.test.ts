@@ -1,39 +1,21 @@
-import { createTestDatabase, type TestDatabase } from "@svc/testing"
-import { afterAll, beforeAll, expect, test, vi } from "vitest"
-import { startTestService, type TestService } from "../service.ts"
-import { entity, field, smallAst } from "../registry/small-ast.ts"
-import { newPerson } from "./person.ts"
+import { expect, test, vi } from "vitest"
+import { field, withFields } from "../registry/small-ast.ts"
+import { type TestService, testService } from "../service.ts"
+import { newPerson, type Person } from "./person.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
 const people = full ? 10 : 3
 const runsEach = full ? 20 : 4
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 })
 
-let server: TestDatabase
-let replicas: TestService[]
-beforeAll(async () => {
-  server = await createTestDatabase()
-  const env = { DATABASE_URL: server.url, SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" }
-  replicas = [await startTestService("postgres", env), await startTestService("postgres", env)]
-})
-afterAll(async () => {
-  for (const replica of replicas) await replica.close()
-  await server.stop()
-})
+const env = { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" }
+const one = testService("postgres", env)
+const other = testService("postgres", () => ({ DATABASE_URL: one.databaseUrl, ...env }))
 
-const astOf = (number: number) =>
-  smallAst({
-    entities: [
-      entity("Thing", {
-        sections: [{ name: "id", fields: Array.from({ length: number }, (_, n) => field(`f${n}`, "u8")) }],
-      }),
-    ],
-  })
+const astOf = (number: number) => withFields(Array.from({ length: number }, (_, n) => field(`f${n}`, "u8")))
 
 test("publish runs over two replicas, all begun at once: each is done once, those of a spec in order, and no reader sees half a version", async () => {
-  const [one, other] = replicas
-  if (one === undefined || other === undefined) throw new Error("no replicas")
-  const begun: { person: Awaited<ReturnType<typeof newPerson>>; spec: number; name: string; runs: number[] }[] = []
+  const begun: { person: Person; spec: number; name: string; runs: number[] }[] = []
   for (let n = 0; n < people; n++) {
     const person = await newPerson(one)
     const name = `many-${n}`
@@ -55,15 +37,9 @@ test("publish runs over two replicas, all begun at once: each is done once, thos
   for (const { person, runs, name } of begun) {
     const ended: string[] = []
     for (const id of runs) {
-      await expect
-        .poll(async () => (await person.get(`/api/automation/runs/${id}`)).status, {
-          timeout: 300_000,
-          interval: 50,
-        })
-        .toBeOneOf(["succeeded", "failed"])
-      const { body } = await person.call("GET", `/api/automation/runs/${id}`)
-      expect(body.status).toBe("succeeded")
-      ended.push(body.completed_at)
+      const { status, completed_at } = await person.endOfRun(id)
+      expect(status).toBe("succeeded")
+      ended.push(completed_at)
     }
     expect(ended).toEqual(ended.toSorted())
     const { body } = await other.call("GET", `/api/registry/${name}/versions`)
@@ -75,8 +51,6 @@ test("publish runs over two replicas, all begun at once: each is done once, thos
 })
 
 test("runs that one person asks for all at once, of both replicas, are all taken, and each spec's are done in their order", async () => {
-  const [one, other] = replicas
-  if (one === undefined || other === undefined) throw new Error("no replicas")
   const person = await newPerson(one)
   const specs: number[] = []
   for (let n = 0; n < 5; n++) specs.push((await person.newSpec(`burst-${n}`)).id)

@@ -17,9 +17,7 @@ export const newPerson = async (service: TestService) => {
   /** Asks again and again until the record is in one of these states. */
   const until = async (path: string, ...statuses: string[]) => {
     let body = await get(path)
-    await expect
-      .poll(async () => (body = await get(path)).status, { timeout: 30_000, interval: 20 })
-      .toBeOneOf(statuses)
+    await expect.poll(async () => (body = await get(path)).status).toBeOneOf(statuses)
     return body
   }
   const publish = async (spec_id: number, ast_payload: unknown, more: object = {}) => {
@@ -44,6 +42,11 @@ export const newPerson = async (service: TestService) => {
     publish,
     endOfRun,
     endOfBuild,
+    /** Stops or restarts a deployment, and waits until that is done. */
+    turn: async (deployment: number, verb: "stop" | "restart") => {
+      expect((await call("POST", `/api/deployments/${deployment}/${verb}`)).status).toBe(202)
+      await until(`/api/deployments/${deployment}`, verb === "stop" ? "stopped" : "active")
+    },
     /** Publishes, and waits until the run has ended. */
     published: async (...given: Parameters<typeof publish>) => endOfRun((await publish(...given)).id),
     /** Builds, and waits until the build has ended. */

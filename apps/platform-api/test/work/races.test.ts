@@ -1,34 +1,25 @@
 import { startPostgres } from "@svc/testing"
-import { afterAll, beforeAll, expect, test, vi } from "vitest"
-import { startTestService, type TestService } from "../service.ts"
+import { beforeAll, expect, test, vi } from "vitest"
+import { beforeTests, testService } from "../service.ts"
 import { first, grown, newPerson, type Person } from "./person.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
-vi.setConfig({ testTimeout: full ? 1_200_000 : 120_000, hookTimeout: 120_000 })
+vi.setConfig({ testTimeout: full ? 1_200_000 : 180_000 })
 
 // Two replicas on one server whose clocks do not agree: the one that works is ten seconds behind.
-let server: Awaited<ReturnType<typeof startPostgres>>
-let service: TestService
-let late: TestService
-let owner: Person
-beforeAll(async () => {
-  server = await startPostgres()
-  const env = {
-    DATABASE_URL: server.url,
-    SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
-    SVC_SPECS_PER_OWNER: "100000",
-    SVC_WAITING_BUILDS_PER_OWNER: "1000",
-    SVC_WAITING_RUNS_PER_OWNER: "1000",
-  }
-  service = await startTestService("postgres", { ...env, SVC_WORKER: "false" })
-  late = await startTestService("postgres", env)
-  late.clock.offsetMs = -10_000
-  owner = await newPerson(service)
+const server = beforeTests(startPostgres, ({ stop }) => stop())
+const env = () => ({
+  DATABASE_URL: server.url,
+  SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
+  SVC_SPECS_PER_OWNER: "100000",
+  SVC_WAITING_BUILDS_PER_OWNER: "1000",
+  SVC_WAITING_RUNS_PER_OWNER: "1000",
 })
-afterAll(async () => {
-  await late.close()
-  await service.close()
-  await server.stop()
+const service = testService("postgres", () => ({ ...env(), SVC_WORKER: "false" }))
+const late = testService("postgres", env)
+const owner = beforeTests(() => newPerson(service))
+beforeAll(() => {
+  late.clock.offsetMs = -10_000
 })
 
 test("a worker whose clock is behind takes a run to its end, and its times never go back", async () => {
