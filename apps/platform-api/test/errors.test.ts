@@ -1,18 +1,12 @@
-import { beforeAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import committed from "../openapi.json" with { type: "json" }
 import { type ErrorCode, errors } from "../src/errors.ts"
 import { signUpBytes } from "../src/routes/accounts/agents.ts"
-import { createTestDatabase } from "@svc/testing"
-import { migrate } from "../src/db/migrate.ts"
-import type { CommandError } from "../src/operator/command-error.ts"
 import { sampleText } from "./registry/small-ast.ts"
-import { besides, publishStack, startTestService, type TestService, testService } from "./service.ts"
+import { beforeTests, publishStack, serviceInTest, type TestService, testService } from "./service.ts"
 
 const service = testService("postgres", { SVC_SAMPLE_STACKS: "true" })
-let key: string
-beforeAll(async () => {
-  key = (await service.signUp()).key
-})
+const agent = beforeTests(() => service.signUp())
 
 test("every error but the one that nobody can mend says the next step", () => {
   const without = Object.entries(errors.rows).filter(
@@ -110,7 +104,7 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
 test.each(Object.entries(refusals))("%s names what is wrong in our own words, and the next step", async (what, all) => {
   const [method = "", path = ""] = what.split(" ")
   for (const [call, code, at, reason] of all) {
-    const { status, body } = await service.call(method, path, { key, ...call })
+    const { status, body } = await service.call(method, path, { key: agent.key, ...call })
     expect([status, body]).toMatchObject([
       errors.rows[code].status,
       { code, error: expect.any(String), details: { path: at, reason: expect.stringContaining(reason) } },
@@ -127,6 +121,7 @@ test("a body that is too large is told the limit of its route", async () => {
 })
 
 test("this machine's three names are one host for a token, and what is left of the limit is told, refused or not", async () => {
+  const { key } = agent
   const mint = (websocket_url: string) =>
     service.call("POST", "/ws/sessions", { key, body: { websocket_url }, from: "192.0.2.9" })
   let left = 60
@@ -148,31 +143,16 @@ test("this machine's three names are one host for a token, and what is left of t
 /** Starts a service with sample stacks on a database where an operator has published these before. */
 const startAfter = async (
   before: readonly (readonly [name: string, url: string, code?: string])[],
-  more: Readonly<Record<string, string>>,
-  work: (started: TestService) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
 ) => {
-  const database = await createTestDatabase()
-  const env = { DATABASE_URL: database.url, SVC_SAMPLE_STACKS: "true", ...more }
-  await besides(database.url, async (opened) => {
-    const queries = opened.within(60_000)
-    await migrate(queries)
-    const ast: unknown = JSON.parse(sampleText("name-service"))
-    for (const [name, websocketUrl, code] of before) {
-      const published = publishStack({ database: () => queries }, name, ast, { websocketUrl })
-      const fault = await published.then(
-        () => undefined,
-        (error: CommandError) => error.code,
-      )
-      expect([name, fault]).toEqual([name, code])
-    }
-  })
-  const started = await startTestService("postgres", env)
-  try {
-    await work(started)
-  } finally {
-    await started.close()
-    await database.stop()
+  const operators = await serviceInTest("postgres")
+  const ast: unknown = JSON.parse(sampleText("name-service"))
+  for (const [name, websocketUrl, code] of before) {
+    const published = publishStack(operators, name, ast, { websocketUrl })
+    if (code === undefined) await published
+    else await expect(published).rejects.toMatchObject({ code })
   }
+  return serviceInTest("postgres", { DATABASE_URL: operators.databaseUrl, SVC_SAMPLE_STACKS: "true", ...env })
 }
 const urlsAt = async (started: TestService) => {
   const { body } = await started.call("GET", "/api/registry")
@@ -185,19 +165,18 @@ test("samples at their former default URL move to the stream, the operator's own
     ["names", "ws://127.0.0.1:4002/names"],
     ["mine", "ws://127.0.0.1:4002/token-swaps"],
   ] as const
-  await startAfter(before, { SVC_STREAM_URL: "ws://127.0.0.1:5004/" }, async (started) => {
-    expect(await urlsAt(started)).toEqual({
-      mine: "ws://127.0.0.1:4002/token-swaps",
-      "name-service": "ws://127.0.0.1:5004/name-service",
-      names: "ws://127.0.0.1:4002/names",
-      "stake-accounts": "ws://127.0.0.1:5004/stake-accounts",
-      "token-swaps": "ws://127.0.0.1:5004/token-swaps",
-      transfers: "ws://127.0.0.1:5004/transfers",
-    })
-    const { body: moved } = await started.call("GET", "/api/registry/transfers/schema")
-    expect(moved.schema.stack_name).toBe("NameServiceStream")
+  const started = await startAfter(before, { SVC_STREAM_URL: "ws://127.0.0.1:5004/" })
+  expect(await urlsAt(started)).toEqual({
+    mine: "ws://127.0.0.1:4002/token-swaps",
+    "name-service": "ws://127.0.0.1:5004/name-service",
+    names: "ws://127.0.0.1:4002/names",
+    "stake-accounts": "ws://127.0.0.1:5004/stake-accounts",
+    "token-swaps": "ws://127.0.0.1:5004/token-swaps",
+    transfers: "ws://127.0.0.1:5004/transfers",
   })
-}, 60_000)
+  const { body: moved } = await started.call("GET", "/api/registry/transfers/schema")
+  expect(moved.schema.stack_name).toBe("NameServiceStream")
+})
 
 test("what an operator publishes before the first start stays, and another stack can't have its URL in another spelling", async () => {
   const before = [
@@ -205,12 +184,10 @@ test("what an operator publishes before the first start stays, and another stack
     ["swaps", "ws://localhost:4004/token-swaps"],
     ["other", "ws://[::1]:4004/token-swaps/", "websocket-url-taken"],
   ] as const
-  await startAfter(before, {}, async (started) =>
-    expect(await urlsAt(started)).toEqual({
-      "name-service": "ws://127.0.0.1:4004/name-service",
-      "stake-accounts": "ws://127.0.0.1:4004/stake-accounts",
-      swaps: "ws://localhost:4004/token-swaps",
-      transfers: "wss://mine.example/transfers",
-    }),
-  )
-}, 60_000)
+  expect(await urlsAt(await startAfter(before))).toEqual({
+    "name-service": "ws://127.0.0.1:4004/name-service",
+    "stake-accounts": "ws://127.0.0.1:4004/stake-accounts",
+    swaps: "ws://localhost:4004/token-swaps",
+    transfers: "wss://mine.example/transfers",
+  })
+})

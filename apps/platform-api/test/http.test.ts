@@ -1,12 +1,11 @@
 import { once } from "node:events"
 import { request } from "node:http"
-import { connect } from "node:net"
 import { fileURLToPath } from "node:url"
 import { startProcess } from "@svc/testing"
 import { expect, test } from "vitest"
 import manifest from "../package.json" with { type: "json" }
 import committed from "../openapi.json" with { type: "json" }
-import { startTestService, testService } from "./service.ts"
+import { serviceInTest, testService } from "./service.ts"
 
 const service = testService("postgres", { SVC_SAMPLE_STACKS: "true" })
 
@@ -80,20 +79,6 @@ test("a body is counted before it is validated: 1,000 members and elements are t
   })
 })
 
-test("what can't be read as a request gets an error of the table", async () => {
-  const { port, hostname } = new URL(service.url)
-  const answer = await new Promise<string>((resolve, reject) => {
-    let text = ""
-    const socket = connect(Number(port), hostname)
-    socket.on("data", (chunk: Buffer) => (text += chunk.toString())).on("error", reject)
-    socket.on("close", () => resolve(text))
-    socket.write("GET /health HTTP/1.1\r\nHost: a b\r\nX-Request-Id: request-7\r\nConnection: close\r\n\r\n")
-  })
-  expect(answer).toMatch(/^HTTP\/1.1 400 /)
-  expect(answer).toMatch(/access-control-allow-origin: \*/i)
-  expect(answer).toContain('"code":"invalid-request","request_id":"request-7"')
-})
-
 test("headers that are too long get an error of the table that a page can read", async () => {
   const { status, code, body, headers } = await service.call("GET", "/api/registry", { key: "x".repeat(20_000) })
   expect([status, code, body.details.reason]).toEqual([400, "invalid-request", "the headers are over 16 KiB"])
@@ -129,13 +114,9 @@ test("the bare address says what this is, and where its description and document
 })
 
 test("the document names the port that the service listens on, where no address is set", async () => {
-  const other = await startTestService("postgres", { SVC_API_URL: "" })
-  try {
-    const { servers } = (await (await fetch(`${other.url}/openapi.json`)).json()) as { servers: unknown }
-    expect(servers).toEqual([{ url: `http://localhost:${new URL(other.url).port}` }])
-  } finally {
-    await other.close()
-  }
+  const other = await serviceInTest("postgres", { SVC_API_URL: "" })
+  const { servers } = (await (await fetch(`${other.url}/openapi.json`)).json()) as { servers: unknown }
+  expect(servers).toEqual([{ url: `http://localhost:${new URL(other.url).port}` }])
 })
 
 test("the document passes the linter", async () => {

@@ -67,14 +67,6 @@ describe("typed modules", () => {
     expect(compile(modulesOf({ ...samples, ...hostileShapes }, "typescript"))).toBe("")
   })
 
-  test("a value of a sample's entity is one of its type, and a wrong one is not", () => {
-    const modules = modulesOf(samples, "typescript")
-    const using = (view: string) =>
-      `import type { ViewId, Views } from "./transfers"\nexport const id: ViewId = "${view}"\nexport const all: Views[typeof id] = []\n`
-    expect(compile({ ...modules, good: using("SolTransfer/list") })).toBe("")
-    expect(compile({ ...modules, bad: using("Nothing/list") })).toContain("Nothing/list")
-  })
-
   test.skipIf(!hasPython)(
     "python3 imports all of them, and finds in each dictionary the members that the schema has",
     () => {

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib"
 import { expect, test } from "vitest"
-import { entity, field, smallAst } from "../registry/small-ast.ts"
+import { entity, field, smallAst, thing, typedAst } from "../registry/small-ast.ts"
 import { beforeTests, testService } from "../service.ts"
 import { newPerson } from "./person.ts"
 
@@ -8,8 +8,10 @@ const service = testService("postgres")
 const person = beforeTests(() => newPerson(service))
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
+const zeros = times(200_000, () => 0)
 const ofFields = (fields: readonly unknown[], rest: object = {}) =>
   smallAst({ entities: [entity("Thing", { sections: [{ name: "root", fields }] })], ...rest })
+const ofMembers = (fields: readonly unknown[]) => typedAst("T", [{ name: "T", type: { kind: "struct", fields } }])
 
 /** Uploads a small body that is large unpacked. */
 const upload = async (name: string, ast_payload: unknown, more: object = {}) => {
@@ -18,25 +20,36 @@ const upload = async (name: string, ast_payload: unknown, more: object = {}) => 
   return service.call("POST", "/api/specs", { key: person.key, raw, headers })
 }
 
+const firstField = "entities[0].sections[0].fields[0]"
 test.each([
-  ["fields that are numbers", ofFields(times(200_000, () => 0)), "ast_payload.entities[0].sections[0].fields[0]"],
+  ["fields that are numbers", ofFields(zeros), firstField],
+  ["fields that are empty", ofFields(times(100_000, () => ({}))), `${firstField}.field_name`],
+  ["entities that are numbers", smallAst({ entities: zeros }), "entities[0]"],
+  ["IDL fields that are no types", ofMembers(zeros), "idls[0].types[0].type.fields[0]"],
+  ["program ids that are numbers", smallAst({ program_ids: zeros }), "program_ids[0]"],
   [
-    "fields that are empty",
-    ofFields(times(100_000, () => ({}))),
-    "ast_payload.entities[0].sections[0].fields[0].field_name",
+    "primary keys that are numbers",
+    thing({ identity: { primary_keys: zeros } }),
+    "entities[0].identity.primary_keys[0]",
   ],
-  ["entities that are numbers", smallAst({ entities: times(200_000, () => 0) }), "ast_payload.entities[0]"],
+  [
+    "fields of one name",
+    ofFields(times(5_000, () => field("f", "u8"))),
+    "entities[0].sections[0].fields[1].field_name",
+  ],
+  [
+    "paths of too many parts",
+    ofFields(times(5_000, (n) => field(`${"a.".repeat(20)}${n}`, "u8"))),
+    `${firstField}.field_name`,
+  ],
 ])("%s are told as at most 20 faults", async (_, ast, path) => {
   const { status, body } = await upload("faulty", ast)
-  expect([status, body.code, body.details.path]).toEqual([400, "invalid-request", path])
+  expect([status, body.code, body.details.path]).toEqual([400, "invalid-request", `ast_payload.${path}`])
   expect(body.details.faults.length).toBeLessThanOrEqual(20)
 })
 
 test("a body of a million elements is refused before any is looked at", async () => {
-  const { status, body } = await upload(
-    "many",
-    times(1_000_000, () => 0),
-  )
+  const { status, body } = await upload("many", Array(1_000_000).fill(0))
   expect([status, body.details.reason]).toEqual([400, "must have at most 250000 members and elements"])
 })
 
