@@ -18,6 +18,6 @@ export default defineConfig({
     // Whole processes are started, on a machine that may be busy.
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    expect: { poll: { timeout: 60_000, interval: 20 } },
+    expect: { poll: { timeout: 60_000 } },
   },
 })

@@ -3,19 +3,14 @@ import { chownSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { startPostgres, type TestPostgres } from "@svc/testing"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { startPostgres } from "@svc/testing"
+import { beforeAll, describe, expect, test } from "vitest"
 import type { Queries } from "../src/db/database.ts"
 import { orm } from "../src/db/drizzle.ts"
 import { DatabaseUnavailable, OutcomeUnknown } from "../src/db/errors.ts"
-import { besides } from "./service.ts"
+import { beforeTests, besides } from "./service.ts"
 
-let server: TestPostgres
-beforeAll(async () => {
-  server = await startPostgres()
-})
-afterAll(() => server.stop())
-
+const server = beforeTests(startPostgres, ({ stop }) => stop())
 const using = (work: (queries: Queries) => Promise<void>, url = server.url) =>
   besides(url, (database) => work(database.within(20_000)))
 const pidOf = "select pg_backend_pid() as pid where 1 = $1"

@@ -76,8 +76,8 @@ export const loadDatabase = async (url: string, { agents, keysPerAgent, builds, 
   }
 }
 
-/** Publishes the one stack that is there again, under other names, up to `count` stacks. */
-export const loadStacks = async (url: string, count: number): Promise<void> => {
+/** Publishes a stack again, under other names, up to `count` stacks. */
+export const loadStacks = async (url: string, count: number, name: string): Promise<void> => {
   const sql = postgres(url, { max: 1 })
   try {
     // The time in a gzip header is free to differ: the bytes of no two stacks are the same, as with real ones.
@@ -88,7 +88,7 @@ export const loadStacks = async (url: string, count: number): Promise<void> => {
       select name || '-' || i, description, websocket_url || '-' || i, visibility, relay, browser_send, 1, content_hash,
         revision + i, created_at, updated_at, replace(detail, '"' || name || '"', '"' || name || '-' || i || '"'), schema,
         ${apart("schema_gzip")}, ${apart("ast_gzip")}
-      from stacks, generate_series(1, ${count - 1}) i`)
+      from stacks, generate_series(1, ${count - 1}) i where name = '${name}'`)
     await sql.unsafe("update registry_state set revision = (select max(revision) from stacks)")
   } finally {
     await sql.end()

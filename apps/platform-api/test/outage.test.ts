@@ -1,11 +1,11 @@
 import { mintKey } from "@svc/keys"
 import { startPostgres, type TestPostgres } from "@svc/testing"
 import { randomBytes } from "node:crypto"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { type FaultyProxy, startFaultyProxy } from "./chaos/faulty-proxy.ts"
 import { openSockets } from "./chaos/open-sockets.ts"
 import { signalServer } from "./chaos/server-processes.ts"
-import { startTestService, type TestService } from "./service.ts"
+import { beforeTests, startTestService, testService } from "./service.ts"
 
 type Scene = { readonly server: TestPostgres; readonly proxy: FaultyProxy }
 
@@ -24,28 +24,20 @@ const outages = {
 } as const
 
 describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the database is %s", (how) => {
-  let server: TestPostgres
-  let proxy: FaultyProxy
-  let service: TestService
-  let key: string
-  beforeAll(async () => {
-    server = await startPostgres()
-    proxy = await startFaultyProxy(server.port)
-    service = await startTestService("postgres", {
-      DATABASE_URL: `postgres://postgres@127.0.0.1:${proxy.port}/postgres`,
-    })
-    ;({ key } = await service.signUp())
-    await outages[how].begin({ server, proxy })
-  })
-  afterAll(async () => {
-    await service.close()
-    await proxy.close()
-    await server.stop()
-  })
+  const server = beforeTests(startPostgres, ({ stop }) => stop())
+  const proxy = beforeTests(
+    () => startFaultyProxy(server.port),
+    ({ close }) => close(),
+  )
+  const service = testService("postgres", () => ({
+    DATABASE_URL: `postgres://postgres@127.0.0.1:${proxy.port}/postgres`,
+  }))
+  const agent = beforeTests(() => service.signUp())
+  beforeAll(() => outages[how].begin({ server, proxy }))
 
   test("what needs it is told 503 to try again, whatever state its connections are in", async () => {
     for (let round = 0; round < 3; round++) {
-      const { status, code, body, headers } = await service.call("GET", "/api/agents/me", { key })
+      const { status, code, body, headers } = await service.call("GET", "/api/agents/me", { key: agent.key })
       expect([status, code, body.retryable]).toEqual([503, "service-unavailable", true])
       expect(headers.get("retry-after")).toBe("1")
     }
@@ -54,7 +46,7 @@ describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the datab
       ["POST", "/api/agents/me/keys"],
       ["GET", "/api/registry"],
     ] as const) {
-      const given = path.endsWith("signup") ? {} : { key }
+      const given = path.endsWith("signup") ? {} : { key: agent.key }
       expect(await service.code(method, path, given), path).toBe("service-unavailable")
     }
   })
@@ -73,7 +65,7 @@ describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the datab
       (await service.database().query<{ n: number }>("select count(*)::int as n from users", []))[0]?.n
     await outages[how].end({ server, proxy })
     await expect.poll(async () => (await service.call("GET", "/health")).status).toBe(200)
-    expect((await service.call("GET", "/api/agents/me", { key })).status).toBe(200)
+    expect((await service.call("GET", "/api/agents/me", { key: agent.key })).status).toBe(200)
     expect(await count()).toBe(1)
     await service.signUp()
     expect(await count()).toBe(2)

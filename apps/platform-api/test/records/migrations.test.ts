@@ -1,13 +1,20 @@
 import { cpSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { startPostgres } from "@svc/testing"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import type { Database } from "../../src/db/database.ts"
+import { createTestDatabase } from "@svc/testing"
+import { afterAll, describe, expect, test } from "vitest"
+import type { Database, Queries } from "../../src/db/database.ts"
 import { openEmbeddedDatabase } from "../../src/db/embedded/embedded.ts"
 import { migrate } from "../../src/db/migrate.ts"
-import { openServerDatabase } from "../../src/db/server/server.ts"
-import { databaseKinds, startTestService, temporaryFolder, type TestService } from "../service.ts"
+import {
+  beforeTests,
+  besides,
+  databaseKinds,
+  serviceInTest,
+  temporaryFolder,
+  type TestService,
+  testService,
+} from "../service.ts"
 import { idOf, importInto } from "./importing.ts"
 import { sampleDocument } from "./sample-document.ts"
 
@@ -57,81 +64,63 @@ const shapeOf = async (database: Database): Promise<readonly string[]> => {
 }
 
 describe.each(databaseKinds)("migrations on %s", (kind) => {
-  const stops: (() => Promise<unknown>)[] = []
-  afterAll(async () => {
-    await embedded?.close()
-    for (const stop of stops.toReversed()) await stop()
-  })
-
-  let server: string | undefined
-  let embedded: Database | undefined
-  const open = async (name: string): Promise<Database> => {
-    const now = () => performance.now()
-    if (kind === "embedded") {
-      embedded ??= await openEmbeddedDatabase({ folder: join(workFolder, "data"), now })
-      // A new one has its tables already.
-      for (const step of ["drop schema public cascade", "create schema public"])
-        await embedded.within(30_000).query(step, [])
-      return { ...embedded, close: async () => {} }
-    }
-    if (server === undefined) {
-      const started = await startPostgres()
-      stops.push(started.stop)
-      server = started.url
-    }
-    const main = openServerDatabase({ url: server, statementMs: 0, connections: 1, now })
-    await main.within(30_000).query(`create database "${name}"`, [])
-    await main.close()
-    return openServerDatabase({ url: server.replace(/postgres$/, name), statementMs: 0, connections: 2, now })
+  const embedded = beforeTests(
+    () => openEmbeddedDatabase({ folder: join(workFolder, "data"), now: () => performance.now() }),
+    ({ close }) => close(),
+  )
+  const onServer = async (work: (database: Database) => Promise<void>): Promise<void> => {
+    const server = await createTestDatabase()
+    await besides(server.url, work)
+    await server.stop()
+  }
+  /** Works on an empty database. */
+  const empty = async (work: (database: Database) => Promise<void>): Promise<void> => {
+    if (kind === "postgres") return onServer(work)
+    // A new one has its tables already.
+    for (const step of ["drop schema public cascade", "create schema public"])
+      await embedded.within(30_000).query(step, [])
+    await work(embedded)
   }
 
   test("from every earlier version a database comes to the same tables, with its accounts and keys in place", async () => {
-    const fresh = await open(`${kind}-fresh`)
-    expect(await migrate(fresh.within(60_000))).toBe(journal.entries.length)
-    const wanted = await shapeOf(fresh)
-    await fresh.close()
+    let wanted: readonly string[] = []
+    await empty(async (database) => {
+      expect(await migrate(database.within(60_000))).toBe(journal.entries.length)
+      wanted = await shapeOf(database)
+    })
     for (const count of versionsOn(kind)) {
-      const database = await open(`${kind}-${count}`)
-      const queries = database.within(60_000)
-      expect(await migrate(queries, otherVersion(`${kind}-${count}`, count))).toBe(count)
-      await queries.query("insert into users (kind, email, created_at) values ('human', 'a@example.com', now())", [])
-      await queries.query(
-        `insert into api_keys (user_id, key_hash, key_class, prefix, last_four, name, created_at)
-         select id, sha256('k'), 'secret', 'svc_sk_', 'abcd', 'first', now() from users`,
-        [],
-      )
-      await queries.query(
-        `insert into stacks (name, websocket_url, visibility, relay, browser_send, version, content_hash, revision,
-           created_at, updated_at, detail, schema, schema_gzip, ast_gzip)
-         select 'old', 'wss://old.example', 'public', false, false, 3, repeat('a', 64), 1, now(), now(), '{"name":"old"}', '{}', 's', 'a'
-         where $1`,
-        [count < stackVersionsCome],
-      )
-      expect(await migrate(queries)).toBe(journal.entries.length - count)
-      if (count < stackVersionsCome) {
-        const versions = await queries.query("select line, number from stack_versions where $1", [true])
-        expect(versions).toEqual([{ line: "name:old", number: 3 }])
-      }
-      expect(await migrate(queries)).toBe(0)
-      expect(await shapeOf(database)).toEqual(wanted)
-      const kept = await queries.query("select u.email, k.name from api_keys k join users u on u.id = k.user_id", [])
-      expect(kept).toEqual([{ email: "a@example.com", name: "first" }])
-      await database.close()
+      await empty(async (database) => {
+        const queries = database.within(60_000)
+        expect(await migrate(queries, otherVersion(`${kind}-${count}`, count))).toBe(count)
+        await queries.query("insert into users (kind, email, created_at) values ('human', 'a@example.com', now())", [])
+        await queries.query(
+          `insert into api_keys (user_id, key_hash, key_class, prefix, last_four, name, created_at)
+           select id, sha256('k'), 'secret', 'svc_sk_', 'abcd', 'first', now() from users`,
+          [],
+        )
+        await queries.query(
+          `insert into stacks (name, websocket_url, visibility, relay, browser_send, version, content_hash, revision,
+             created_at, updated_at, detail, schema, schema_gzip, ast_gzip)
+           select 'old', 'wss://old.example', 'public', false, false, 3, repeat('a', 64), 1, now(), now(), '{"name":"old"}', '{}', 's', 'a'
+           where $1`,
+          [count < stackVersionsCome],
+        )
+        expect(await migrate(queries)).toBe(journal.entries.length - count)
+        if (count < stackVersionsCome) {
+          const versions = await queries.query("select line, number from stack_versions where $1", [true])
+          expect(versions).toEqual([{ line: "name:old", number: 3 }])
+        }
+        expect(await migrate(queries)).toBe(0)
+        expect(await shapeOf(database)).toEqual(wanted)
+        const kept = await queries.query("select u.email, k.name from api_keys k join users u on u.id = k.user_id", [])
+        expect(kept).toEqual([{ email: "a@example.com", name: "first" }])
+      })
     }
   })
 })
 
 describe("two versions side by side", () => {
-  let server: Awaited<ReturnType<typeof startPostgres>>
-  let service: TestService
-  beforeAll(async () => {
-    server = await startPostgres()
-    service = await startTestService("postgres", { DATABASE_URL: server.url })
-  })
-  afterAll(async () => {
-    await service.close()
-    await server.stop()
-  })
+  const service = testService("postgres")
 
   test("this version goes on reading while a newer one migrates, and starts on the newer one's database", async () => {
     const agent = await service.signUp()
@@ -155,32 +144,22 @@ describe("two versions side by side", () => {
       Promise.all(paths.map(async (path) => (await reader.call("GET", path, { key: agent.key })).status))
     const allGood = paths.map(() => 200)
     expect(await statuses(service)).toEqual(allGood)
-    const other = openServerDatabase({
-      url: server.url,
-      statementMs: 0,
-      connections: 1,
-      now: () => performance.now(),
-    })
     // Its tables are changed and nothing is committed: as long as a migration takes at its worst.
-    const during = await migrate(
-      {
-        transaction: (work) =>
-          other.within(60_000).transaction(async (tx) => {
-            await work(tx)
-            return (await statuses(service)) as never
-          }),
-      },
-      newer,
-    )
-    expect(during).toEqual(allGood)
+    await besides(service.databaseUrl, async (other) => {
+      const within = other.within(60_000)
+      const transaction: Queries["transaction"] = (work) =>
+        within.transaction(async (tx) => {
+          await work(tx)
+          return (await statuses(service)) as never
+        })
+      expect(await migrate({ transaction }, newer)).toEqual(allGood)
+    })
     expect(await statuses(service)).toEqual(allGood)
-    const again = await startTestService("postgres", { DATABASE_URL: server.url })
+    const again = await serviceInTest("postgres", { DATABASE_URL: service.databaseUrl })
     expect(await statuses(again)).toEqual(allGood)
     await importInto(again, sampleDocument(agent.slug))
-    await again.close()
-    expect(await other.within(10_000).query("select count(*)::integer as n from notes where $1", [true])).toEqual([
+    expect(await again.database().query("select count(*)::integer as n from notes where $1", [true])).toEqual([
       { n: 0 },
     ])
-    await other.close()
   })
 })

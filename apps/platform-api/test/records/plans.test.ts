@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
-import { createTestDatabase, type TestDatabase } from "@svc/testing"
+import { createTestDatabase } from "@svc/testing"
 import postgres from "postgres"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { loadDatabase } from "../large-database.ts"
 import { insertKey } from "../../src/auth/accounts.ts"
 import { loadServerDriver, orm } from "../../src/db/drizzle.ts"
@@ -10,19 +10,17 @@ import { buildStatements } from "../../src/routes/builds/builds.ts"
 import { deploymentStatements } from "../../src/routes/deployments/deployments.ts"
 import { runStatements } from "../../src/routes/runs/runs.ts"
 import { specStatements } from "../../src/routes/specs/specs.ts"
-import { besides, startTestService } from "../service.ts"
+import { beforeTests, besides, startTestService } from "../service.ts"
 
 const owner = 1
 
 // A database where going through a whole table costs something: one account with most of the records, many with one.
 describe("how PostgreSQL answers", () => {
-  let server: TestDatabase
+  const server = beforeTests(createTestDatabase, ({ stop }) => stop())
   beforeAll(async () => {
-    server = await createTestDatabase()
     await besides(server.url, (database) => migrate(database.within(60_000)))
     await loadDatabase(server.url, { agents: 20_000, keysPerAgent: 3, builds: 20_000, shared: 3000 })
   })
-  afterAll(() => server.stop())
 
   const db = loadServerDriver().drizzle.mock()
   const first = { account: owner, limit: 51, offset: 0 }
