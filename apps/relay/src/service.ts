@@ -110,16 +110,9 @@ const openTransactions = async (config: Config, log: Logger, runtime: Runtime) =
   }
 }
 
-/** A random start and a count: unique like a UUID, and far cheaper to write out. */
-const createRequestIds = (randomBytes: Runtime["randomBytes"]): (() => string) => {
-  const start = Buffer.from(randomBytes(12)).toString("hex")
-  let requests = 0
-  return () => `${start}-${(++requests).toString(36)}`
-}
-
 /** Brings the relay up. Rejects when it can't be: the message is for the operator. */
 export const startService = async (runtime: Runtime) => {
-  const { env, now, randomBytes } = runtime
+  const { env, now, randomId } = runtime
   const config = await readConfig(env)
   const log = await createLogger({ level: config.logLevel, pretty: runtime.terminal, service: "relay" })
   const telemetry = await startTelemetry(config, runtime, { service: "svc-relay", version, prometheusPort: 9465, log })
@@ -133,7 +126,7 @@ export const startService = async (runtime: Runtime) => {
     headers: commonHeaders,
     trustedProxies: config.trustedProxies,
     observe: telemetry?.observe,
-    requests: { log, now, randomId: createRequestIds(randomBytes), quiet: ["/health", "/livez", "/readyz"] },
+    requests: { log, now, randomId, quiet: ["/health", "/livez", "/readyz"] },
     onUnreadable: unreadableAnswer(config.docsUrl),
   })
   const app = createApp({
