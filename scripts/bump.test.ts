@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process"
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { cpSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { expect, onTestFinished, test } from "vitest"
+import { expect, test } from "vitest"
 import cli from "../apps/cli/package.json" with { type: "json" }
 import { parse } from "yaml"
 import { z } from "zod"
+import { testFolder } from "../test/start-service.ts"
 import { setVersion, versionsIn } from "./bump.ts"
 
 const root = join(import.meta.dirname, "..")
@@ -40,9 +40,8 @@ test("CHANGELOG.md tells of the version that is published", () => {
 })
 
 /** A copy of what has a version in it. */
-const copy = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "svc-versions-"))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+const copy = async (): Promise<string> => {
+  const folder = await testFolder()
   for (const file of new Set(["CHANGELOG.md", ...versionsIn(root).map((one) => one.file)])) {
     cpSync(join(root, file), join(folder, file), { recursive: true })
   }
@@ -52,8 +51,8 @@ const copy = (): string => {
 const edit = (file: string, from: string, to: string): void =>
   writeFileSync(file, readFileSync(file, "utf8").replace(from, to))
 
-test("a new version is written everywhere, once the changelog and the skill file tell of it", () => {
-  const folder = copy()
+test("a new version is written everywhere, once the changelog and the skill file tell of it", async () => {
+  const folder = await copy()
   const wanted = "91.2.3"
   expect(() => setVersion(folder, wanted)).toThrow(/CHANGELOG\.md says nothing about 91\.2\.3/)
   edit(join(folder, "CHANGELOG.md"), "\n## ", `\n## ${wanted}\n\nnothing\n\n## `)
@@ -66,8 +65,8 @@ test("a new version is written everywhere, once the changelog and the skill file
   expect(versionsIn(folder)).toEqual(before.map(({ file }) => ({ file, version: wanted })))
 })
 
-test("what isn't a version, or isn't newer, changes nothing", () => {
-  const folder = copy()
+test("what isn't a version, or isn't newer, changes nothing", async () => {
+  const folder = await copy()
   const before = versionsIn(folder)
   for (const wrong of ["", "1.1", "v1.1.0", "1.1.0-rc1", "0.9.9", cli.version]) {
     expect(() => setVersion(folder, wrong), wrong).toThrow(/isn't a version|isn't newer/)

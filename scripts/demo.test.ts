@@ -1,11 +1,11 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises"
+import { readdir } from "node:fs/promises"
 import { connect } from "node:net"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import { startProcess } from "@svc/testing"
 import { expect, test } from "vitest"
 
+import { testFolder } from "../test/start-service.ts"
 import { buildTool } from "./running/build-tool.ts"
 
 const refuses = (port: number): Promise<boolean> =>
@@ -20,20 +20,16 @@ const refuses = (port: number): Promise<boolean> =>
 test("Ctrl-C in the middle of the demo stops all services and leaves no file", async () => {
   // The demo builds the tool when it has changed, and the compiler keeps a cache where files of a moment go.
   expect(await buildTool(join(import.meta.dirname, ".."))).toBeUndefined()
-  const folder = await mkdtemp(join(tmpdir(), "svc-demo-"))
-  try {
-    // setsid gives it a process group of its own, as a terminal does with what it runs.
-    const demo = startProcess("setsid", [process.execPath, join(import.meta.dirname, "demo.ts")], {
-      env: { TMPDIR: folder },
-    })
-    const [, port] = await demo.waitFor(/GET http:\/\/localhost:(\d+)\/agent\.md/)
-    await demo.waitFor(/^2\. /m)
-    expect(await readdir(folder)).not.toEqual([])
-    process.kill(-demo.pid, "SIGINT")
-    expect(await demo.exited).toBe(1)
-    expect(await readdir(folder)).toEqual([])
-    expect(await refuses(Number(port))).toBe(true)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  const folder = await testFolder()
+  // setsid gives it a process group of its own, as a terminal does with what it runs.
+  const demo = startProcess("setsid", [process.execPath, join(import.meta.dirname, "demo.ts")], {
+    env: { TMPDIR: folder },
+  })
+  const [, port] = await demo.waitFor(/GET http:\/\/localhost:(\d+)\/agent\.md/)
+  await demo.waitFor(/^2\. /m)
+  expect(await readdir(folder)).not.toEqual([])
+  process.kill(-demo.pid, "SIGINT")
+  expect(await demo.exited).toBe(1)
+  expect(await readdir(folder)).toEqual([])
+  expect(await refuses(Number(port))).toBe(true)
 }, 180_000)

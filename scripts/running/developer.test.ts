@@ -1,16 +1,15 @@
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readFile, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 
 import { recogniseKey } from "@svc/keys"
-import { expect, onTestFinished, test } from "vitest"
+import { expect, test } from "vitest"
+import { testFolder } from "../../test/start-service.ts"
 import { makeDeveloper } from "./developer.ts"
 
 const root = join(import.meta.dirname, "../..")
 
 test("the first start makes a developer's account, whose key nobody else can read; a later start changes nothing", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "svc-developer-"))
-  onTestFinished(() => rm(folder, { recursive: true }))
+  const folder = await testFolder()
   const env = { PATH: process.env["PATH"], SVC_DATA_DIR: folder }
   const file = join(root, (await makeDeveloper(root, env)) ?? "")
   expect(file).toBe(join(folder, "developer.key"))

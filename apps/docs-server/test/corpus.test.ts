@@ -1,15 +1,14 @@
 import { execFileSync } from "node:child_process"
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { mkdir, symlink, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { afterEach, beforeEach, expect, test } from "vitest"
+import { beforeEach, expect, test } from "vitest"
+import { testFolder } from "../../../test/start-service.ts"
 import { loadCorpus } from "../src/corpus/corpus.ts"
 
 let dir: string
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "svc-corpus-"))
+  dir = await testFolder()
 })
-afterEach(() => rm(dir, { recursive: true, force: true }))
 
 const write = async (files: Readonly<Record<string, string | Uint8Array>>): Promise<void> => {
   for (const [file, text] of Object.entries(files)) {
@@ -84,17 +83,13 @@ test("a missing folder is named", async () => {
 })
 
 test("a link that leads outside the folder is no page", async () => {
-  const outside = await mkdtemp(join(tmpdir(), "svc-outside-"))
-  try {
-    await writeFile(join(outside, "secret.md"), "secret")
-    await write({ "a.md": "a" })
-    await symlink(join(outside, "secret.md"), join(dir, "b.md"))
-    await symlink(outside, join(dir, "c"))
-    await symlink(join(dir, "a.md"), join(dir, "d.md"))
-    expect([...(await loadCorpus(dir)).pages.keys()]).toEqual(["a", "d"])
-  } finally {
-    await rm(outside, { recursive: true })
-  }
+  const outside = await testFolder()
+  await writeFile(join(outside, "secret.md"), "secret")
+  await write({ "a.md": "a" })
+  await symlink(join(outside, "secret.md"), join(dir, "b.md"))
+  await symlink(outside, join(dir, "c"))
+  await symlink(join(dir, "a.md"), join(dir, "d.md"))
+  expect([...(await loadCorpus(dir)).pages.keys()]).toEqual(["a", "d"])
 })
 
 test("a page at one of the server's own paths is warned about", async () => {

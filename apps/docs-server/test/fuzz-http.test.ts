@@ -1,7 +1,5 @@
-import { connect } from "node:net"
-import { once } from "node:events"
 import fc from "fast-check"
-import { anyCharacter, postJson } from "@svc/testing"
+import { anyCharacter, postJson, rawExchange } from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { runs } from "./fuzz-runs.ts"
 import { modernCall, start } from "./start.ts"
@@ -16,14 +14,8 @@ const post = (body: string | Uint8Array, headers?: Record<string, string>): Prom
   postJson(`${server.url}/mcp`, body, headers)
 
 /** Sends bytes as they are and gives the status that came back; 0 when the server just closed. */
-const raw = async (bytes: string | Uint8Array): Promise<number> => {
-  const socket = connect(server.port, "127.0.0.1")
-  let text = ""
-  socket.on("data", (part: Buffer) => (text += part.toString("latin1"))).on("error", () => {})
-  socket.end(bytes)
-  await once(socket, "close")
-  return Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0)
-}
+const raw = async (bytes: string | Uint8Array): Promise<number> =>
+  Number(/^HTTP\/1\.1 (\d+)/.exec(await rawExchange(server.port, bytes))?.[1] ?? 0)
 
 test("no path leads to a 5xx or to a file that is no page", async () => {
   const part = fc.oneof(

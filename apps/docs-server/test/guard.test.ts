@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { createGuard } from "../src/guard.ts"
-import { rawGet, start } from "./start.ts"
+import { rawGet, testServer } from "./start.ts"
 
 const baseUrl = "https://docs.example.org"
 
@@ -41,33 +41,25 @@ test("on any other listener Host is checked only when names are set, and every O
 })
 
 test("another Host or Origin gets 403 forbidden, one that is none 400, but a probe of /health is answered", async () => {
-  const server = await start()
-  try {
-    for (const path of ["/mcp", "/llms.txt"]) {
-      const { status, body } = await rawGet(server.port, path, { host: "evil.example" })
-      expect([status, body.toString()]).toEqual([403, expect.stringContaining('"forbidden"')])
-      expect((await rawGet(server.port, path, { origin: "https://evil.example" })).status).toBe(403)
-    }
-    const { status, body } = await rawGet(server.port, "/mcp", { host: "a/b" })
-    expect([status, JSON.parse(body.toString())]).toMatchObject([
-      400,
-      { error: { code: "invalid_request", hint: expect.stringContaining("Host") } },
-    ])
-    expect((await rawGet(server.port, "/health", { host: "10.1.2.3" })).status).toBe(200)
-  } finally {
-    await server.close()
+  const server = await testServer()
+  for (const path of ["/mcp", "/llms.txt"]) {
+    const { status, body } = await rawGet(server.port, path, { host: "evil.example" })
+    expect([status, body.toString()]).toEqual([403, expect.stringContaining('"forbidden"')])
+    expect((await rawGet(server.port, path, { origin: "https://evil.example" })).status).toBe(403)
   }
+  const { status, body } = await rawGet(server.port, "/mcp", { host: "a/b" })
+  expect([status, JSON.parse(body.toString())]).toMatchObject([
+    400,
+    { error: { code: "invalid_request", hint: expect.stringContaining("Host") } },
+  ])
+  expect((await rawGet(server.port, "/health", { host: "10.1.2.3" })).status).toBe(200)
 })
 
 test("past the requests that a client may make a minute it gets 429 with Retry-After", async () => {
-  const server = await start({ SVC_DOCS_REQUESTS_PER_MINUTE: "3" })
-  try {
-    for (let i = 0; i < 3; i++) expect((await fetch(`${server.url}/llms.txt`)).status).toBe(200)
-    const response = await server.rpc("ping")
-    expect([response.status, Number(response.headers.get("retry-after")) > 0]).toEqual([429, true])
-    expect(await response.json()).toMatchObject({ error: { code: "rate_limited" } })
-    expect((await fetch(`${server.url}/health`)).status).toBe(200)
-  } finally {
-    await server.close()
-  }
+  const server = await testServer({ SVC_DOCS_REQUESTS_PER_MINUTE: "3" })
+  for (let i = 0; i < 3; i++) expect((await fetch(`${server.url}/llms.txt`)).status).toBe(200)
+  const response = await server.rpc("ping")
+  expect([response.status, Number(response.headers.get("retry-after")) > 0]).toEqual([429, true])
+  expect(await response.json()).toMatchObject({ error: { code: "rate_limited" } })
+  expect((await fetch(`${server.url}/health`)).status).toBe(200)
 })

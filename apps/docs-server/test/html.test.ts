@@ -7,7 +7,7 @@ import { wantsHtml } from "../src/answers.ts"
 import { answerAt, clients, paths } from "./old-clients.ts"
 import kept from "./old-answers.json" with { type: "json" }
 import { fixturePages } from "./pages.ts"
-import { rawGet, start } from "./start.ts"
+import { rawGet, start, testServer } from "./start.ts"
 
 const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 const pixel = Buffer.from(
@@ -310,17 +310,13 @@ test("links between pages lead to pages, relative ones too; a folder's pictures 
 })
 
 test("a page tells other sites what it is, and readers its version and where to edit it", async () => {
-  const editable = await start({ SVC_DOCS_DIR: dir, SVC_DOCS_EDIT_URL: "https://git.example/edit/main" })
-  try {
-    const page = await fetch(`${editable.url}/guides/one.html`).then((answer) => answer.text())
-    expect(page).toContain('<meta property="og:title" content="One" />')
-    expect(page).toContain('<meta property="og:description" content="The first guide." />')
-    expect(page).toContain('<a href="https://git.example/edit/main/guides/one.md">Edit this page</a>')
-    expect(page).toMatch(/<footer>\s*<span>Fixture docs \d+\.\d+\.\d+<\/span>/)
-    expect(page).not.toContain("Changelog")
-  } finally {
-    await editable.close()
-  }
+  const editable = await testServer({ SVC_DOCS_DIR: dir, SVC_DOCS_EDIT_URL: "https://git.example/edit/main" })
+  const page = await fetch(`${editable.url}/guides/one.html`).then((answer) => answer.text())
+  expect(page).toContain('<meta property="og:title" content="One" />')
+  expect(page).toContain('<meta property="og:description" content="The first guide." />')
+  expect(page).toContain('<a href="https://git.example/edit/main/guides/one.md">Edit this page</a>')
+  expect(page).toMatch(/<footer>\s*<span>Fixture docs \d+\.\d+\.\d+<\/span>/)
+  expect(page).not.toContain("Changelog")
   const icon = await get("/favicon.ico")
   expect([icon.status, icon.headers.get("content-type")]).toEqual([200, "image/x-icon"])
 })

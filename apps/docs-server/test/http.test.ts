@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto"
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { rm, writeFile } from "node:fs/promises"
 import { request } from "node:http"
-import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { gunzipSync, gzipSync } from "node:zlib"
 import { accessSchema } from "@svc/openapi"
@@ -11,7 +10,8 @@ import { z } from "zod"
 import manifest from "../package.json" with { type: "json" }
 import committed from "../openapi.json" with { type: "json" }
 import { fixturePages } from "./pages.ts"
-import { rawGet, start } from "./start.ts"
+import { testFolder } from "../../../test/start-service.ts"
+import { rawGet, start, testServer } from "./start.ts"
 
 let dir: string
 let server: Awaited<ReturnType<typeof start>>
@@ -145,17 +145,12 @@ test("a skill's digest in the index is that of the file", async () => {
 })
 
 test("a server without any page is alive and not ready: it misses its pages", async () => {
-  const empty = await mkdtemp(join(tmpdir(), "svc-empty-"))
-  const other = await start({ SVC_DOCS_DIR: empty })
-  try {
-    const ready = await check("GET", "/readyz", await fetch(`${other.url}/readyz`))
-    expect([ready.status, await ready.json()]).toEqual([503, { status: "unavailable", missing: ["pages"] }])
-    expect((await fetch(`${other.url}/livez`)).status).toBe(200)
-    expect((await get("/readyz")).status).toBe(200)
-  } finally {
-    await other.close()
-    await rm(empty, { recursive: true })
-  }
+  const empty = await testFolder()
+  const other = await testServer({ SVC_DOCS_DIR: empty })
+  const ready = await check("GET", "/readyz", await fetch(`${other.url}/readyz`))
+  expect([ready.status, await ready.json()]).toEqual([503, { status: "unavailable", missing: ["pages"] }])
+  expect((await fetch(`${other.url}/livez`)).status).toBe(200)
+  expect((await get("/readyz")).status).toBe(200)
 })
 
 test.each(["/cli/svc.tgz", "/client/svc-client.tgz"])(
@@ -319,19 +314,15 @@ test("a chunked body over the cap is refused without a length to go by", async (
 })
 
 test("an error links to the row of the errors page that explains its code", async () => {
-  const own = await start()
-  try {
-    const answers = [
-      fetch(`${own.url}/nowhere`),
-      fetch(`${own.url}/llms.txt`, { method: "POST" }),
-      fetch(`${own.url}/mcp`, { method: "POST", body: "{}" }),
-      fetch(`${own.url}/mcp`, { method: "POST", body: "{}", headers: { "content-type": "application/json" } }),
-    ]
-    for (const answer of await Promise.all(answers)) {
-      const { error } = (await answer.json()) as { error: { code: string } }
-      expect(answer.headers.get("link")).toBe(`</errors.md#docs-${error.code}>; rel="help"`)
-    }
-  } finally {
-    await own.close()
+  const own = await testServer()
+  const answers = [
+    fetch(`${own.url}/nowhere`),
+    fetch(`${own.url}/llms.txt`, { method: "POST" }),
+    fetch(`${own.url}/mcp`, { method: "POST", body: "{}" }),
+    fetch(`${own.url}/mcp`, { method: "POST", body: "{}", headers: { "content-type": "application/json" } }),
+  ]
+  for (const answer of await Promise.all(answers)) {
+    const { error } = (await answer.json()) as { error: { code: string } }
+    expect(answer.headers.get("link")).toBe(`</errors.md#docs-${error.code}>; rel="help"`)
   }
 })

@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from "node:http"
 import { buffer } from "node:stream/consumers"
 import type { McpServerFactory } from "@modelcontextprotocol/server"
 import { postJson, testRuntime } from "@svc/testing"
+import { onTestFinished } from "vitest"
 import { startService } from "../src/service.ts"
 
 /** A real server on a free loopback port. */
@@ -15,6 +16,13 @@ export const start = async (env: Readonly<Record<string, string>> = {}, factory?
   const rpc = (method: string, params?: object, more: object = {}, headers: Record<string, string> = {}) =>
     postJson(`${url}/mcp`, { jsonrpc: "2.0", id: 1, method, params, ...more }, headers)
   return { ...server, url, rpc }
+}
+
+/** The same, until the test is over. */
+export const testServer = async (...given: Parameters<typeof start>) => {
+  const server = await start(...given)
+  onTestFinished(server.close)
+  return server
 }
 
 /** A request of MCP 2026-07-28, with all that the revision wants. */

@@ -1,8 +1,8 @@
 import { EventEmitter, once } from "node:events"
-import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { mkdir, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
+import { testFolder } from "../../../test/start-service.ts"
 import { folderState, watchFolder } from "../src/corpus/watch.ts"
 
 let parent: string
@@ -11,7 +11,7 @@ let stop: () => void
 let reads: number
 let read: () => Promise<unknown>
 beforeEach(async () => {
-  parent = await mkdtemp(join(tmpdir(), "svc-watch-"))
+  parent = await testFolder()
   dir = join(parent, "pages")
   await mkdir(join(dir, "guides"), { recursive: true })
   await writeFile(join(dir, "a.md"), "a")
@@ -21,10 +21,7 @@ beforeEach(async () => {
   stop = watchFolder(dir, await folderState(dir), report, () => performance.now())
   read = () => once(events, "read")
 })
-afterEach(async () => {
-  stop()
-  await rm(parent, { recursive: true })
-})
+afterEach(() => stop())
 
 test("a new page, an edit of the same length, a new name and a page that goes are each read", async () => {
   for (const change of [

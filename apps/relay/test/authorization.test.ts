@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto"
 import { mintKey } from "@svc/keys"
 import { accessSchema } from "@svc/openapi"
 import { KeysUnavailableError } from "@svc/session-token"
+import { rawExchange } from "@svc/testing"
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
 import { z } from "zod"
 import committed from "../openapi.json" with { type: "json" }
@@ -177,19 +178,16 @@ test.each(["X-Forwarded-For", "Forwarded", "Via"])("an unprotected relay takes %
 test("unprotected, only requests that name this machine as Host and Origin are served", async () => {
   relay = await startRelay(rpc.url)
   const { port } = relay
+  // fetch sets Host itself, so the request is written by hand.
   const send = async (headers: Record<string, string>): Promise<string> => {
-    // fetch sets Host itself, so the request is written by hand.
-    const { request } = await import("node:http")
-    return new Promise((resolve, reject) => {
-      const path = "/transactions/v1/block-height"
-      const call = request({ port, path, method: "POST", headers: { "content-type": "application/json", ...headers } })
-      call.on("error", reject)
-      call.on("response", (response) => {
-        response.resume()
-        resolve(`${response.statusCode} ${String(response.headers["x-error-code"] ?? "")}`)
-      })
-      call.end("{}")
-    })
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+    const answer = await rawExchange(
+      port,
+      "POST /transactions/v1/block-height HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 2\r\n" +
+        `Connection: close\r\n${lines.join("")}\r\n{}`,
+    )
+    const [, status, code = ""] = /^HTTP\/1\.1 (\d+)(?:[^]*?\r\nx-error-code: (\S+))?/i.exec(answer) ?? []
+    return `${status} ${code}`
   }
   for (const host of ["localhost", "LOCALHOST:1", "127.0.0.1:4002", "127.8.9.1", "[::1]:80"]) {
     expect(await send({ host })).toBe("200 ")

@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { ConfigError } from "@svc/config"
 import { generateSigningKey, publicJwks, readSigningKeys } from "@svc/session-token"
 import { beforeAll, expect, test } from "vitest"
+import { testFolder } from "../../../test/start-service.ts"
 import { readConfig } from "../src/config.ts"
 
 let publicKey: string
@@ -83,14 +83,12 @@ test("an unprotected relay starts on loopback outside production only, a disable
 test("keys need an audience, come from one place, and can come from a file", async () => {
   expect(await names({ ...enabled, SVC_SESSION_PUBLIC_KEY: publicKey })).toEqual(["SVC_SESSION_AUDIENCE"])
   const audience = { ...enabled, SVC_SESSION_AUDIENCE: "transfers" }
-  const folder = await mkdtemp(join(tmpdir(), "svc-relay-"))
-  const SVC_SESSION_PUBLIC_KEY_FILE = join(folder, "key.json")
+  const SVC_SESSION_PUBLIC_KEY_FILE = join(await testFolder(), "key.json")
   expect(await names({ ...audience, SVC_SESSION_PUBLIC_KEY_FILE })).toEqual(["SVC_SESSION_PUBLIC_KEY_FILE"])
   await writeFile(SVC_SESSION_PUBLIC_KEY_FILE, publicKey)
   expect((await readConfig({ ...audience, SVC_SESSION_PUBLIC_KEY_FILE })).publicKeys).toBeDefined()
   const both = { ...audience, SVC_SESSION_PUBLIC_KEY_FILE, SVC_SESSION_PUBLIC_KEY: publicKey }
   expect(await problems(both)).toEqual([expect.stringContaining("only one")])
-  await rm(folder, { recursive: true })
 })
 
 test("usage delivery needs an endpoint and a token", async () => {

@@ -1,4 +1,4 @@
-import { connect } from "node:net"
+import { rawExchange } from "@svc/testing"
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest"
 import { routes } from "../src/routes/table.ts"
 import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
@@ -17,16 +17,6 @@ afterEach(() => relay.close())
 
 const paths = routes.map(({ path }) => path)
 
-/** Writes bytes on a socket of its own, and gives everything that comes back until the other side closes. */
-const talk = (port: number, text: string): Promise<string> =>
-  new Promise((resolve, reject) => {
-    let answer = ""
-    const socket = connect(port, "127.0.0.1", () => socket.write(text))
-    socket.on("data", (chunk: Buffer) => (answer += chunk.toString()))
-    socket.on("close", () => resolve(answer))
-    socket.on("error", reject)
-  })
-
 test("the bare address says what this is, and where its description and documentation are", async () => {
   relay = await startRelay(rpc.url)
   const answer = await fetch(`${relay.url}/`)
@@ -42,7 +32,7 @@ test("the bare address says what this is, and where its description and document
 
 test("a method that nobody knows is 405 with Allow", async () => {
   relay = await startRelay(rpc.url)
-  const answer = await talk(Number(new URL(relay.url).port), `BREW ${paths[0]} HTTP/1.1\r\nHost: x\r\n\r\n`)
+  const answer = await rawExchange(Number(new URL(relay.url).port), `BREW ${paths[0]} HTTP/1.1\r\nHost: x\r\n\r\n`)
   expect(answer).toMatch(/^HTTP\/1\.1 405 .*\nallow: GET, HEAD, POST, OPTIONS\r\n.*"code":"method_not_allowed"/is)
 })
 
@@ -80,7 +70,7 @@ test.each([
   "//transactions/v1/send",
 ])("a path is served only as it is written: %s is none", async (path) => {
   relay = await startRelay(rpc.url)
-  const answer = await talk(relay.port, `POST ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
+  const answer = await rawExchange(relay.port, `POST ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
   expect(answer).toMatch(/^HTTP\/1.1 404 [^]*"not_found"/)
 })
 
@@ -128,7 +118,7 @@ test("with the routes disabled they are unknown paths for any method, and no tok
 test("a WebSocket upgrade is 501 not_implemented, on any path", async () => {
   relay = await startRelay(rpc.url)
   for (const path of ["/transfers", "/", "/transactions/v1/send"]) {
-    const answer = await talk(
+    const answer = await rawExchange(
       relay.port,
       `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n` +
         "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
@@ -161,7 +151,7 @@ test("a body over the limit is 413, declared or not, and the limit itself is tak
     body: { code: "request_too_large", retryable: false },
   })
   const body = padded(150)
-  const chunked = await talk(
+  const chunked = await rawExchange(
     relay.port,
     "POST /transactions/v1/send HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n" +
       `Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
@@ -179,7 +169,7 @@ test("a body that has not arrived after 10 seconds is 408, and the connection is
   }
   relay = await startRelay(rpc.url, { auth: { authorize } })
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
-  const answer = talk(
+  const answer = rawExchange(
     relay.port,
     "POST /transactions/v1/send HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
   )
@@ -203,7 +193,10 @@ test("the caller's request id is kept when it is well-formed", async () => {
 
 test("a head that no request can be made of is a clear 400 with the relay's headers", async () => {
   relay = await startRelay(rpc.url)
-  const answer = await talk(relay.port, "POST /transactions/v1/send HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n")
+  const answer = await rawExchange(
+    relay.port,
+    "POST /transactions/v1/send HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n",
+  )
   expect(answer).toMatch(/^HTTP\/1\.1 400 /)
   expect(answer.toLowerCase()).toContain("x-error-code: invalid_request")
   expect(answer).toContain('"submissionState":"not_submitted"')
