@@ -3,7 +3,7 @@ import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Browser, noBrowser, looks, startChromium, type Tab } from "./browser/chromium.ts"
 import { faultsOf, keptBy, nothingKept, reportPolicy } from "./browser/faults.ts"
@@ -101,6 +101,11 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await instance?.stop()
   })
 
+  afterEach(async () => {
+    await tab.page.unrouteAll()
+    tab.console()
+  })
+
   test("a key that isn't a secret one, or that the platform doesn't know, is neither sent on nor kept", async () => {
     const { page } = tab
     await page.goto(consoleAt())
@@ -118,7 +123,6 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await alert().filter({ hasText: "invalid-api-key" }).waitFor()
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
     expect(await input().inputValue()).toBe("")
-    tab.console()
   })
 
   test("a key's whole life: minted, copied, disabled, enabled, rotated, revoked, with the word on what stops", async () => {
@@ -202,7 +206,6 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     keys.add(String(after))
     expect(after).not.toBe(before)
     expect(await wholePage()).not.toContain(after)
-    tab.console()
   })
 
   test("a version is published by a dropped file: verdict and changes first, then the run as it goes, a rollback, a stop and a restart", async () => {
@@ -288,7 +291,6 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
       return document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }))
     })
     expect(isOpened).toBe(false)
-    tab.console()
   })
 
   test("an agent sees what is shared with it, and no button that it may not use", async () => {
@@ -371,7 +373,6 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
     expect(asked()).toBe(before)
     await page.clock.resume()
-    tab.console()
   })
 
   test("a key that stops working is said in the service's words, and nothing is sent before Retry-After", async () => {
@@ -411,8 +412,6 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await button("Sign in").click()
     await alert().filter({ hasText: "Nothing is sent for" }).waitFor()
     expect(times).toBe(1)
-    await page.unrouteAll()
-    tab.console()
   })
 
   test("a lost response is told what to do, Escape hides no failure, and a new key waits in every view until it is stored", async () => {
@@ -470,7 +469,6 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await button("Copy the new key").waitFor()
     await page.locator("tbody tr", { hasText: "replaced by" }).waitFor()
     await button("I've stored it").click()
-    tab.console()
   })
 
   test("a response in another shape is told with its request, and an error leads to its row of the documentation", async () => {
@@ -499,7 +497,6 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     const docs = `${instance.docsUrl}/errors.md#platform-spec-not-found`
     await page.goto(consoleAt("specs/999"))
     expect(await alert().first().getByRole("link").getAttribute("href")).toBe(docs)
-    tab.console()
   })
 
   test("hostile names, messages and hints are text: markup, 10 kB, numbers past 2^53, names of an object's own", async () => {
@@ -544,8 +541,6 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(await faultsOf(tab.page)).toEqual([])
     await page.goto(consoleAt("constructor"))
     await page.getByRole("heading", { name: "Account" }).waitFor()
-    await page.unrouteAll()
-    tab.console()
   })
 
   test("a browser that lets the site store nothing is told so", async () => {

@@ -43,12 +43,14 @@ test.each(["/mcp", "/mcp/sse"])("today's client lists, searches, reads and compl
     const { tools } = await client.listTools()
     const descriptor = (await (await fetch(`${server.url}/mcp`)).json()) as { tools: unknown }
     expect(tools.map(({ execution: _execution, ...tool }) => tool)).toEqual(descriptor.tools)
-    for (const { annotations, title, description } of tools)
+    for (const { name, annotations, title, description } of tools) {
+      expect(client.getInstructions()).toContain(name)
       expect([annotations, title, description]).toEqual([
         { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
         expect.any(String),
         expect.stringContaining("the Fixture docs documentation"),
       ])
+    }
     const found = await client.callTool({ name: "search_docs", arguments: { query: "unique" } })
     expect(found.structuredContent).toMatchObject({ results: [{ slug: "guides/one" }] })
     const page = await client.callTool({ name: "fetch_page", arguments: { slug: "guides/one" } })

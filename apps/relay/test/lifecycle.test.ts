@@ -1,10 +1,10 @@
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
-import { freePort, postJson } from "@svc/testing"
+import { join } from "node:path"
+import { freePort, postJson, startProcess } from "@svc/testing"
 import { expect, test } from "vitest"
 import { startService as start, testReceiver } from "../../../test/start-service.ts"
 import { result, startFakeRpc } from "./fake-rpc.ts"
-import { run } from "./service.ts"
 import { memo } from "@svc/testing/solana"
 import { anySigner, signedTransaction } from "./transactions.ts"
 
@@ -19,6 +19,9 @@ const recordsOf = ({ received }: Awaited<ReturnType<typeof testReceiver>>) =>
   received.flatMap(({ body }) => (JSON.parse(String(body)) as { events: { operation: string }[] }).events)
 
 const startService = (env: Record<string, string>) => start("relay", env)
+/** The program, which may end at once. */
+const run = (env: Record<string, string>) =>
+  startProcess(process.execPath, ["src/main.ts"], { cwd: join(import.meta.dirname, ".."), env })
 const post = (url: string, route: string, body: unknown, headers?: Record<string, string>) =>
   postJson(`${url}/transactions/v1/${route}`, body, headers)
 

@@ -2,9 +2,12 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Fields } from "@svc/config"
 import { longestRendered } from "@svc/site"
-import { startProcess } from "@svc/testing"
+import { readPageTables, startProcess } from "@svc/testing"
 import { z } from "zod"
 import { beforeAll, describe, expect, test, vi } from "vitest"
+import platform from "../../../platform-api/openapi.json" with { type: "json" }
+import relay from "../../../relay/openapi.json" with { type: "json" }
+import docs from "../../openapi.json" with { type: "json" }
 import { ownFacts } from "../../src/config.ts"
 import { type Corpus, fileBounds, loadCorpus } from "../../src/corpus/corpus.ts"
 import { mostSections, mostTokens } from "../../src/mcp/fetch-page.ts"
@@ -26,9 +29,7 @@ const below = (name: string, heading: string): string => {
 
 /** Cells of the tables in a text, without header rows and without the marks of inline code. */
 const rows = (text: string): string[][] =>
-  [...text.matchAll(/^\|(.*)\|$/gm)]
-    .map(([, row = ""]) => row.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("`", "")))
-    .filter((cells, index, all) => !/^-+$/.test(cells[0] ?? "") && !/^-+$/.test(all[index + 1]?.[0] ?? ""))
+  readPageTables(text).flatMap((table) => table.rows.map((cells) => cells.map((cell) => cell.replaceAll("`", ""))))
 
 const services = [
   { name: "Platform API", folder: "platform-api" },
@@ -101,9 +102,9 @@ describe.each(services)("$name", ({ name, folder }) => {
 })
 
 test("agents.md has each error that the document describes for a sign-up", () => {
-  const described = JSON.parse(read("apps/platform-api/openapi.json")).paths["/api/agents/signup"].post.responses
-  const codes = Object.entries(z.record(z.string(), z.object({ description: z.string() })).parse(described)).flatMap(
-    ([status, { description }]) => [...description.matchAll(/^`(\S+)`:/gm)].map(([, code]) => `${status} ${code}`),
+  const described = Object.entries(platform.paths["/api/agents/signup"].post.responses)
+  const codes = described.flatMap(([status, { description }]) =>
+    [...description.matchAll(/^`(\S+)`:/gm)].map(([, code]) => `${status} ${code}`),
   )
   const told = rows(below("agents.md", "Sign up")).filter(([status = ""]) => /^\d+$/.test(status))
   expect(told.map(([status, code]) => `${status} ${code}`).toSorted()).toEqual(
@@ -112,10 +113,8 @@ test("agents.md has each error that the document describes for a sign-up", () =>
 })
 
 test("agents.md has each path that is for people only", () => {
-  const operation = z.object({ "x-access": z.object({ callers: z.array(z.string()) }) })
-  const documented = z.object({ paths: z.record(z.string(), z.record(z.string(), operation)) })
-  const { paths } = documented.parse(JSON.parse(read("apps/platform-api/openapi.json")))
-  const forbidden = Object.entries(paths)
+  type Operations = Record<string, { "x-access": { callers: string[] } }>
+  const forbidden = Object.entries<Operations>(platform.paths)
     .filter(([, operations]) => Object.values(operations).some((one) => one["x-access"].callers.join() === "person"))
     .map(([path]) => path.replaceAll(/\{(\w+)\}/g, ":$1"))
   const told = below("agents.md", "What an agent may not do")
@@ -166,13 +165,9 @@ test("every path of the platform API and the relay is in the pages", () => {
   ]
     .map(page)
     .join("\n")
-  const documented = z.object({ paths: z.record(z.string(), z.unknown()) })
-  const missing = ["platform-api", "relay"].flatMap((folder) => {
-    const { paths } = documented.parse(JSON.parse(read(`apps/${folder}/openapi.json`)))
-    return Object.keys(paths)
-      .map((path) => path.replaceAll(/\{(\w+)\}/g, ":$1"))
-      .filter((path) => !all.includes(path) && !path.startsWith("/api/auth/keys"))
-  })
+  const missing = Object.keys({ ...platform.paths, ...relay.paths })
+    .map((path) => path.replaceAll(/\{(\w+)\}/g, ":$1"))
+    .filter((path) => !all.includes(path) && !path.startsWith("/api/auth/keys"))
   expect(missing).toEqual([])
 })
 
@@ -197,14 +192,8 @@ const codesOf = (heading: string): string[] =>
     .toSorted()
 
 test("records.md has the fields that the platform API's document gives each record, nullable ones marked", () => {
-  const property = z.looseObject({ type: z.union([z.string(), z.array(z.string())]).optional() })
-  const { components } = z
-    .object({
-      components: z.object({
-        schemas: z.record(z.string(), z.looseObject({ properties: z.record(z.string(), property).optional() })),
-      }),
-    })
-    .parse(JSON.parse(read("apps/platform-api/openapi.json")))
+  type Schemas = Record<string, { properties?: Record<string, { type?: unknown; description: string }> }>
+  const schemas: Schemas = platform.components.schemas
   const told = rows(below("records.md", "Fields")).filter(([record = ""]) => /^[A-Z][a-z ]*$/.test(record))
   expect(told.map(([record]) => record)).toEqual([
     "Spec",
@@ -216,7 +205,7 @@ test("records.md has the fields that the platform API's document gives each reco
   ])
   for (const [record = "", fields = ""] of told) {
     const name = record.replaceAll(/ (\w)/g, (_, letter: string) => letter.toUpperCase())
-    const wanted = Object.entries(components.schemas[name]?.properties ?? {}).map(([field, { type }]) =>
+    const wanted = Object.entries(schemas[name]?.properties ?? {}).map(([field, { type }]) =>
       Array.isArray(type) && type.includes("null") ? `${field}?` : field,
     )
     expect({ record, fields: fields.replaceAll(/ \([^)]*\)/g, "").split(", ") }).toEqual({ record, fields: wanted })
@@ -224,25 +213,14 @@ test("records.md has the fields that the platform API's document gives each reco
 })
 
 test("errors.md shows every member of each service's errors", () => {
-  // Each service has an operation whose errors have all members.
-  const operations = [
-    ["Platform API", "platform-api", ["components", "schemas", "Error"]],
-    [
-      "Transaction relay",
-      "relay",
-      ["paths", "/transactions/v1/send", "post", "responses", "400", "content", "application/json", "schema"],
-    ],
-    ["Documentation server", "docs-server", ["components", "schemas", "ErrorResponse", "properties", "error"]],
-  ] as const
-  const wanted = new Map(
-    operations.map(([service, folder, path]) => {
-      const document: unknown = JSON.parse(read(`apps/${folder}/openapi.json`))
-      const schema = path.reduce<unknown>((at, key) => Object(at)[key], document)
-      return [service, Object.keys(z.looseObject({ properties: z.looseObject({}) }).parse(schema).properties)]
-    }),
-  )
+  const { schema } = relay.paths["/transactions/v1/send"].post.responses["400"].content["application/json"]
+  const wanted = new Map<string, { readonly properties: object }>([
+    ["Platform API", platform.components.schemas.Error],
+    ["Transaction relay", schema],
+    ["Documentation server", docs.components.schemas.ErrorResponse.properties.error],
+  ])
   const told = rows(page("errors.md")).filter(
-    ([service = "", shape = ""]) => shape.startsWith("{") && operations.some(([name]) => name === service),
+    ([service = "", shape = ""]) => shape.startsWith("{") && wanted.has(service),
   )
   expect(told.map(([service]) => service)).toEqual([...wanted.keys()])
   for (const [service = "", shape = ""] of told) {
@@ -251,14 +229,9 @@ test("errors.md shows every member of each service's errors", () => {
     )
     expect({ service, names: names.toSorted() }).toEqual({
       service,
-      names: new Map<string, string[]>(wanted).get(service)?.toSorted(),
+      names: Object.keys(wanted.get(service)?.properties ?? {}).toSorted(),
     })
   }
-})
-
-test("the instructions to MCP clients name each tool", () => {
-  const instructions = read("apps/docs-server/src/mcp/mcp.ts")
-  for (const { name } of tools) expect(instructions).toContain(name)
 })
 
 test("mcp-server.md has a section for each tool, and no other below Tools", () => {
@@ -287,18 +260,25 @@ describe("command line", () => {
     told.delete("global")
     expect([...told].toSorted()).toEqual(options.toSorted())
   })
-
-  test("errors.md has every code of its own", () => {
-    const made = codesIn("apps/cli/src", /(?:(?:Cli|[nd])Error\(\s*|runError\(\w+, |asCode\()"([a-z-]+)"/g)
-    // `explore` and `follow` put these together; a stack that is missing has the platform's code.
-    const joined = ["entity-not-found", "build-failed", "deployment-failed"]
-    expect(codesOf("Command line")).toEqual([...made, ...joined].toSorted())
-  })
 })
 
-test("errors.md has every code of the client library's own", () => {
-  const made = codesIn("packages/client/src", /(?:ownError|refusal|asSvcError)\(\s*(?:\w+, )?"([a-z-]+)"/g)
-  expect(codesOf("Client library")).toEqual(made)
+test.each([
+  [
+    "Command line",
+    "apps/cli/src",
+    /(?:(?:Cli|[nd])Error\(\s*|runError\(\w+, |asCode\()"([a-z-]+)"/g,
+    // `explore` and `follow` put these together; a stack that is missing has the platform's code.
+    ["entity-not-found", "build-failed", "deployment-failed"],
+  ],
+  ["Client library", "packages/client/src", /(?:ownError|refusal|asSvcError)\(\s*(?:\w+, )?"([a-z-]+)"/g, []],
+  [
+    "Operator commands",
+    "apps/platform-api/src",
+    /(?:CommandError|StackConflict)\(\s*"([a-z-]+)"/g,
+    codesIn("apps/platform-api/src/operator", /\bcode: "([a-z-]+)"/g),
+  ],
+])("errors.md has every code of its own: %s", (heading, folder, pattern, others) => {
+  expect(codesOf(heading)).toEqual([...new Set([...codesIn(folder, pattern), ...others])].toSorted())
 })
 
 test("no page, skill, message or hint advises to sign a payment again before its expiry is proven", () => {
@@ -322,23 +302,15 @@ test("no page, skill, message or hint advises to sign a payment again before its
   expect(pages.join("\n")).not.toMatch(/not seen/)
 })
 
-describe("operator commands", () => {
-  test("operations.md has every one with its options, and no other", async () => {
-    const { stdout } = await run("apps/platform-api/src/main.ts", "--help")
-    const commands = [...stdout.matchAll(/^ {2}([a-z][a-z-]*(?: [a-z]+)?)/gm)].map(([, name = ""]) => name)
-    const told = rows(below("operations.md", "Operator commands")).map(
-      ([command = ""]) => /^[a-z-]+(?: [a-z]+)?/.exec(command)?.[0] ?? command,
-    )
-    expect(told.toSorted()).toEqual(commands.toSorted())
-    const options = new Set(stdout.match(/--[a-z-]+/g))
-    expect([...options].filter((option) => !page("operations.md").includes(option))).toEqual(["--version", "--help"])
-  })
-
-  test("errors.md has every code of theirs", () => {
-    const made = codesIn("apps/platform-api/src", /(?:CommandError|StackConflict)\(\s*"([a-z-]+)"/g)
-    const rendered = codesIn("apps/platform-api/src/operator", /\bcode: "([a-z-]+)"/g)
-    expect(codesOf("Operator commands")).toEqual([...new Set([...made, ...rendered])].toSorted())
-  })
+test("operations.md has every operator command with its options, and no other", async () => {
+  const { stdout } = await run("apps/platform-api/src/main.ts", "--help")
+  const commands = [...stdout.matchAll(/^ {2}([a-z][a-z-]*(?: [a-z]+)?)/gm)].map(([, name = ""]) => name)
+  const told = rows(below("operations.md", "Operator commands")).map(
+    ([command = ""]) => /^[a-z-]+(?: [a-z]+)?/.exec(command)?.[0] ?? command,
+  )
+  expect(told.toSorted()).toEqual(commands.toSorted())
+  const options = new Set(stdout.match(/--[a-z-]+/g))
+  expect([...options].filter((option) => !page("operations.md").includes(option))).toEqual(["--version", "--help"])
 })
 
 test("files and commands of the repository that the pages name exist", () => {
