@@ -3,7 +3,6 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { address, createSolanaRpc, lamports } from "@solana/kit"
-import { createPlatform } from "@svc/client"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 
 import { bundle } from "../packages/client/scripts/bundle.ts"
@@ -12,6 +11,7 @@ import { createPayer } from "../packages/client/test/payments.ts"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Browser, noBrowser, startChromium, type Tab } from "./browser/chromium.ts"
 import { type PageServer, startPageServer } from "./browser/page-server.ts"
+import { newKeys } from "./browser/new-keys.ts"
 import { createWallet } from "./journey/wallet.ts"
 import { operate } from "../scripts/running/operate.ts"
 
@@ -50,9 +50,7 @@ describe.skipIf(noBrowser)("the client library in a page", () => {
     instance = await startInstance(undefined, openToPages)
     server = await startPageServer()
     origin = `http://localhost:${server.port}`
-    const { apiUrl } = instance
-    const agent = await createPlatform({ apiUrl }).signUp()
-    key = (await createPlatform({ apiUrl, key: agent.api_key }).keys.mintPublishable({ origin })).key
+    key = (await newKeys(instance.apiUrl, origin)).publishable
     const folder = await mkdtemp(join(tmpdir(), "svc-client-page-"))
     await bundle(folder, { minify: true })
     library = await readFile(join(folder, "svc-client.js"), "base64")

@@ -1,11 +1,11 @@
 // Publishable keys as pages meet them: Chromium sets Origin, Sec-Fetch-Site and preflights, and hides what CORS hides.
-import { createPlatform } from "@svc/client"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { ask, type Asked, askJson } from "./browser/ask.ts"
 import { type Browser, noBrowser, startChromium, type Tab } from "./browser/chromium.ts"
 import { type PageServer, startPageServer } from "./browser/page-server.ts"
+import { newKeys } from "./browser/new-keys.ts"
 import { claimsOf, session } from "./journey/shapes.ts"
 
 let instance: Instance
@@ -16,13 +16,7 @@ let allowedOrigin: string
 let allowed: Tab
 /** On another host: "cross-site". */
 let other: Tab
-let agentKey: string
 let key: string
-
-const mintKey = async (): Promise<string> => {
-  const { keys } = createPlatform({ apiUrl: instance.apiUrl, key: agentKey })
-  return (await keys.mintPublishable({ origin: allowedOrigin })).key
-}
 
 describe.skipIf(noBrowser)("a page with a publishable key", () => {
   beforeAll(async () => {
@@ -32,8 +26,7 @@ describe.skipIf(noBrowser)("a page with a publishable key", () => {
     allowedOrigin = `http://localhost:${servers[0]?.port}`
     allowed = await browser.open(allowedOrigin)
     other = await browser.open(`http://127.0.0.1:${servers[1]?.port}`)
-    agentKey = (await createPlatform({ apiUrl: instance.apiUrl }).signUp()).api_key
-    key = await mintKey()
+    key = (await newKeys(instance.apiUrl, allowedOrigin)).publishable
   }, 180_000)
   afterAll(async () => {
     await browser?.close()
@@ -147,7 +140,7 @@ describe.skipIf(noBrowser)("a page with a publishable key", () => {
   })
 
   test("a page over its limit reads 429 and when to come again", async () => {
-    const ownKey = await mintKey()
+    const { publishable: ownKey } = await newKeys(instance.apiUrl, allowedOrigin)
     const results = await Promise.all(
       Array.from({ length: 61 }, () => askJson(allowed.page, { ...mint("read"), key: ownKey })),
     )
@@ -188,7 +181,7 @@ describe.skipIf(noBrowser)("a page with a publishable key", () => {
     expect(await ask(other.page, { ...signUp, mode: "no-cors" })).toMatchObject({ type: "opaque", status: 0, body: "" })
     expect(await ask(other.page, signUp)).toEqual({ failed: "TypeError: Failed to fetch" })
     expect(other.console().join("\n")).toContain("No 'Access-Control-Allow-Origin' header is present")
-    // The one that this test's own setup made, and the two without a preflight; the others were never sent.
-    await expect.poll(statuses).toEqual(["201", "400", "400"])
+    // The two that made the keys above, and the two without a preflight; the others were never sent.
+    await expect.poll(statuses).toEqual(["201", "201", "400", "400"])
   })
 })

@@ -7,6 +7,7 @@ import { WebSocket } from "ws"
 
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Browser, noBrowser, startChromium, type Tab } from "./browser/chromium.ts"
+import { newKeys } from "./browser/new-keys.ts"
 import { type PageServer, startPageServer } from "./browser/page-server.ts"
 import { createWallet } from "./journey/wallet.ts"
 
@@ -19,11 +20,6 @@ beforeAll(async () => {
   apiKey = (await createPlatform({ apiUrl: instance.apiUrl }).signUp()).api_key
 }, 180_000)
 afterAll(() => instance?.stop())
-
-const publishableKey = async (origin: string): Promise<string> => {
-  const { keys } = createPlatform({ apiUrl: instance.apiUrl, key: apiKey })
-  return (await keys.mintPublishable({ origin })).key
-}
 
 const transfers = (streamUrl: string) =>
   ({
@@ -66,7 +62,7 @@ test("hyperstack-typescript mints its token by a publishable key, sees the libra
   const connections: WebSocket[] = []
   const auth = {
     tokenEndpoint: `${instance.apiUrl}/ws/sessions`,
-    publishableKey: await publishableKey(origin),
+    publishableKey: (await newKeys(instance.apiUrl, origin)).publishable,
     // In Node nobody sets the Origin that the key asks for.
     tokenEndpointHeaders: headers,
     websocketFactory: (target: string) => {
@@ -155,7 +151,8 @@ test.skipIf(noBrowser)(
       server = await startPageServer()
       const origin = `http://localhost:${server.port}`
       const tab: Tab = await browser.open(origin)
-      const given = { apiUrl: instance.apiUrl, url, key: await publishableKey(origin) }
+      const { publishable: key } = await newKeys(instance.apiUrl, origin)
+      const given = { apiUrl: instance.apiUrl, url, key }
       await tab.page.evaluate(`globalThis.given = ${JSON.stringify(given)}`)
       await tab.page.evaluate(
         await bundleOf(`

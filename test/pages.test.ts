@@ -1,9 +1,9 @@
 // The documentation as people read it, in a real browser.
-import { createPlatform } from "@svc/client"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Browser, noBrowser, startChromium, type Tab } from "./browser/chromium.ts"
 import { faultsOf, keptBy, nothingKept, reportPolicy } from "./browser/faults.ts"
+import { newKeys } from "./browser/new-keys.ts"
 import { createWallet } from "./journey/wallet.ts"
 
 let instance: Instance
@@ -42,14 +42,6 @@ const openWarm = async ({ page }: Tab, path: string): Promise<{ readonly server:
     return navigation instanceof PerformanceNavigationTiming ? navigation.responseEnd - navigation.requestStart : NaN
   })
   return { server, script }
-}
-
-/** A new agent's secret key, and its publishable one for the pages. */
-const newKeys = async (): Promise<{ readonly secret: string; readonly publishable: string }> => {
-  const { apiUrl, docsUrl } = instance
-  const { api_key: secret } = await createPlatform({ apiUrl }).signUp()
-  const { key } = await createPlatform({ apiUrl, key: secret }).keys.mintPublishable({ origin: docsUrl })
-  return { secret, publishable: key }
 }
 
 describe.skipIf(noBrowser)("the pages in a browser", () => {
@@ -197,7 +189,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
 
   test("on a stack's page a publishable key shows a transfer arrive, and a secret key is refused before it leaves", async () => {
     const { page } = tab
-    const { secret, publishable } = await newKeys()
+    const { secret, publishable } = await newKeys(instance.apiUrl, instance.docsUrl)
     await page.goto(at("/stacks/transfers"))
     const input = page.getByLabel("Publishable key")
     const status = page.locator("[id='frame.live'] [role=status]").first()
@@ -240,7 +232,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     await page.getByLabel("Publishable key").fill("svc_ak_secret")
     await submit.click()
     await said.filter({ hasText: "never a secret one" }).waitFor()
-    await page.getByLabel("Publishable key").fill((await newKeys()).publishable)
+    await page.getByLabel("Publishable key").fill((await newKeys(instance.apiUrl, instance.docsUrl)).publishable)
     await submit.click()
     await said.filter({ hasText: "Status 200" }).waitFor()
     const { token } = JSON.parse(await shown.innerText()) as { token: string }

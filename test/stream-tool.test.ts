@@ -1,6 +1,7 @@
 // What `svc watch` shows of a stream, and what `svc stream check` says of good and bad stream servers.
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
+import { createPlatform } from "@svc/client"
 import { startLocalStream } from "@svc/local-stream"
 import { generateSigningKey, publicJwks, readSigningKeys, signSessionToken } from "@svc/session-token"
 import { postJson, startProcess, testRuntime } from "@svc/testing"
@@ -12,7 +13,6 @@ import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Breakage, startBrokenStream } from "./broken-stream.ts"
 import { createWallet } from "./journey/wallet.ts"
 
-const signedUp = z.object({ api_key: z.string() })
 const line = z.object({ op: z.string(), key: z.string(), record: z.unknown() })
 const report = z.object({
   passed: z.int(),
@@ -26,8 +26,7 @@ let url: string
 beforeAll(async () => {
   instance = await startInstance()
   url = `${instance.streamUrl}/transfers`
-  const signup = await fetch(`${instance.apiUrl}/api/agents/signup`, { method: "POST" })
-  key = signedUp.parse(await signup.json()).api_key
+  key = (await createPlatform({ apiUrl: instance.apiUrl }).signUp()).api_key
   // Each is a transfer of the faucet's.
   const wallet = await createWallet(instance.chainUrl)
   for (let turn = 0; turn < 3; turn++) await wallet.fund(1_000_000_000n)

@@ -1,5 +1,6 @@
 import { once } from "node:events"
 import { connect } from "node:net"
+import { createPlatform } from "@svc/client"
 import { postJson, redisProgram, startRedis } from "@svc/testing"
 import { expect, onTestFinished, test, vi } from "vitest"
 import { z } from "zod"
@@ -130,8 +131,7 @@ test("a trace of a key check goes from the caller through the platform into Post
   await vi.waitFor(async () => expect((await fetch(`${relay.url}/readyz`)).status).toBe(200), 60_000)
   expect(await relay.stop()).toBe(0)
   await vi.waitFor(() => expect(hook.received).toHaveLength(1), 60_000)
-  const signUp = await fetch(`${platform.url}/api/agents/signup`, { method: "POST" })
-  const { api_key: key } = z.object({ api_key: z.string() }).parse(await signUp.json())
+  const { api_key: key } = await createPlatform({ apiUrl: platform.url }).signUp()
   const me = await fetch(`${platform.url}/api/agents/me`, { headers: { authorization: `Bearer ${key}`, ...sampled } })
   expect(me.status).toBe(200)
   const ids = Array.from({ length: 20 }, (_, index) => `0af7651916cd43dd8448eb21${String(10_000_000 + index)}`)
@@ -172,8 +172,7 @@ test("a request whose trace is not kept takes no part in one that came before it
     SVC_DATA_DIR: await testFolder(),
     OTEL_TRACES_SAMPLER_ARG: "0",
   })
-  const signUp = await fetch(`${url}/api/agents/signup`, { method: "POST" })
-  const { api_key: key } = z.object({ api_key: z.string() }).parse(await signUp.json())
+  const { api_key: key } = await createPlatform({ apiUrl: url }).signUp()
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   const request = (more: string): string =>

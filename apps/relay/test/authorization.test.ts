@@ -3,12 +3,12 @@ import { mintKey } from "@svc/keys"
 import { accessSchema } from "@svc/openapi"
 import { KeysUnavailableError } from "@svc/session-token"
 import { rawExchange } from "@svc/testing"
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, expect, test } from "vitest"
 import { z } from "zod"
 import committed from "../openapi.json" with { type: "json" }
 import { createProxyWarning, createSignedSessionAuthPlugin } from "../src/auth.ts"
 import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
-import { type Relay, type RelayOptions, routeNames, startIssuer, startRelay } from "./fixture.ts"
+import { type Relay, routeNames, startIssuer, startRelay, testRelay } from "./fixture.ts"
 
 let rpc: FakeRpc
 let relay: Relay
@@ -18,16 +18,14 @@ beforeAll(async () => {
   rpc = await startFakeRpc()
   rpc.script((r) => result(r, "1"))
   issuer = await startIssuer(() => wallClock)
+  relay = await startRelay(rpc.url, { auth: issuer.plugin })
 })
-afterAll(() => rpc.close())
-afterEach(() => relay.close())
-
-const start = async (options: RelayOptions = {}): Promise<void> => {
-  relay = await startRelay(rpc.url, { auth: issuer.plugin, ...options })
-}
+afterAll(async () => {
+  await relay.close()
+  await rpc.close()
+})
 
 test("without a token every route is 401 token-missing with a bare challenge, and the provider is not called", async () => {
-  await start()
   for (const route of routeNames) {
     for (const authorization of [undefined, "", "Bearer", "bearer  "]) {
       const answer = await relay.post(route, {}, authorization === undefined ? {} : { authorization })
@@ -39,7 +37,6 @@ test("without a token every route is 401 token-missing with a bare challenge, an
 })
 
 test("a token that cannot count is 401 with its own code, and the challenge says invalid_token", async () => {
-  await start()
   const other = await startIssuer(() => wallClock)
   const good = await issuer.token()
   const cases: [string, string][] = [
@@ -62,7 +59,6 @@ test("a token that cannot count is 401 with its own code, and the challenge says
 })
 
 test("an API key sent as token, mistyped or not, is told that it is a key and not repeated; an unknown key id, where tokens come from", async () => {
-  await start()
   const [key = "", ...others] = (["ak", "pk", "sk"] as const).map((kind) => mintKey(kind, randomBytes, randomBytes(32)))
   for (const [authorization, isTypo] of [
     ...[key, ...others].map((one) => [`Bearer ${one}`, false] as const),
@@ -84,7 +80,6 @@ test("an API key sent as token, mistyped or not, is told that it is a key and no
 })
 
 test("a token is good until it expires, also when it was verified before", async () => {
-  await start()
   const headers = await issuer.bearer()
   expect((await relay.post("block-height", {}, headers)).status).toBe(200)
   wallClock += 306_000
@@ -94,7 +89,6 @@ test("a token is good until it expires, also when it was verified before", async
 })
 
 test("each operation lets in whom its x-access names, and nobody else", async () => {
-  await start()
   const key = mintKey("ak", randomBytes, randomBytes(32))
   const credentials = {
     none: undefined,
@@ -124,7 +118,6 @@ test("each operation lets in whom its x-access names, and nobody else", async ()
 })
 
 test("scopes are exact words, independent of each other and of read", async () => {
-  await start()
   const inspect = routeNames.filter((name) => name !== "send")
   for (const [scope, allowed] of [
     ["read", []],
@@ -147,7 +140,6 @@ test("scopes are exact words, independent of each other and of read", async () =
 })
 
 test("a token bound to an origin counts only with that Origin", async () => {
-  await start()
   const headers = await issuer.bearer({ key_class: "publishable", origin: "https://app.example" })
   expect((await relay.post("block-height", {}, headers)).body.code).toBe("origin-required")
   const foreign = await relay.post("block-height", {}, { ...headers, origin: "https://evil.example" })
@@ -159,8 +151,8 @@ test("a token bound to an origin counts only with that Origin", async () => {
 
 test("while no verification key could be had, every token is 503 auth_unavailable", async () => {
   const verify = () => Promise.reject(new KeysUnavailableError("none"))
-  await start({ auth: createSignedSessionAuthPlugin({ verify }) })
-  const answer = await relay.post("send", {}, { authorization: "Bearer a.b.c" })
+  const own = await testRelay(rpc.url, { auth: createSignedSessionAuthPlugin({ verify }) })
+  const answer = await own.post("send", {}, { authorization: "Bearer a.b.c" })
   expect(answer).toMatchObject({
     status: 503,
     body: { code: "auth_unavailable", retryable: true, submissionState: "not_submitted" },
@@ -176,8 +168,7 @@ test.each(["X-Forwarded-For", "Forwarded", "Via"])("an unprotected relay takes %
 })
 
 test("unprotected, only requests that name this machine as Host and Origin are served", async () => {
-  relay = await startRelay(rpc.url)
-  const { port } = relay
+  const { port } = await testRelay(rpc.url)
   // fetch sets Host itself, so the request is written by hand.
   const send = async (headers: Record<string, string>): Promise<string> => {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)

@@ -11,7 +11,7 @@ import {
   staticKeys,
 } from "@svc/session-token"
 import { responseChecker } from "@svc/testing"
-import { expect } from "vitest"
+import { expect, onTestFinished } from "vitest"
 import document from "../openapi.json" with { type: "json" }
 import { createAdmission } from "../src/admission.ts"
 import { createApp } from "../src/app.ts"
@@ -152,6 +152,13 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
       await upstreams.close()
     },
   }
+}
+
+/** The same, until the test is over. */
+export const testRelay = async (...given: Parameters<typeof startRelay>) => {
+  const relay = await startRelay(...given)
+  onTestFinished(relay.close)
+  return relay
 }
 
 export type Relay = Awaited<ReturnType<typeof startRelay>>

@@ -53,21 +53,7 @@ const call = (path: string, method: string, headers: OutgoingHttpHeaders, body: 
 const signature = "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQkjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
 
 const bytesOf = (text: string) => Buffer.from(text, "utf8")
-const field = fc.constantFrom(
-  "transaction",
-  "message",
-  "signature",
-  "commitment",
-  "minContextSlot",
-  "accounts",
-  "sigVerify",
-  "skipPreflight",
-  "preflightCommitment",
-  "replaceRecentBlockhash",
-  "innerInstructions",
-  "searchTransactionHistory",
-  "__proto__",
-)
+const field = fc.constantFrom(...new Set(routes.flatMap(({ request: { shape } }) => Object.keys(shape))), "__proto__")
 const likely = fc.oneof(
   fc.constantFrom("confirmed", "0", "18446744073709551615", "18446744073709551616", signature, "\ud800", "\0"),
   fc.boolean(),

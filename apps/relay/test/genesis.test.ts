@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { type Chain, describeChain, createChain } from "../src/chain.ts"
 import type { UpstreamAnswer } from "../src/upstream/upstream.ts"
-import { startRelay } from "./fixture.ts"
+import { testRelay } from "./fixture.ts"
 
 const hash = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"
 const result = (value: unknown): UpstreamAnswer => ({ kind: "result", result: value })
@@ -36,7 +36,7 @@ test("a public network is named; only a chain on this machine has a faucet, and 
 test("/health tells the chain to whoever asks for it, and asks the provider for nobody else", async () => {
   const chain: Chain = { genesis_hash: hash, network: "mainnet" }
   let asked = 0
-  const relay = await startRelay("http://127.0.0.1:9", { chain: async () => (asked++, chain) })
+  const relay = await testRelay("http://127.0.0.1:9", { chain: async () => (asked++, chain) })
   const told = async (query: string) => (await relay.request(`/health${query}`, {})).body
   expect([await told(""), await told("?chain=false"), asked]).toEqual([
     expect.not.objectContaining({ transactions: expect.objectContaining({ chain }) as object }),
@@ -44,5 +44,4 @@ test("/health tells the chain to whoever asks for it, and asks the provider for 
     0,
   ])
   expect(await told("?chain=true")).toMatchObject({ transactions: { chain } })
-  await relay.close()
 })

@@ -1,8 +1,8 @@
 import { rawExchange } from "@svc/testing"
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { routes } from "../src/routes/table.ts"
 import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
-import { type Relay, startIssuer, startRelay } from "./fixture.ts"
+import { type Relay, startIssuer, startRelay, testRelay } from "./fixture.ts"
 import { memo } from "@svc/testing/solana"
 import { anySigner, signedTransaction } from "./transactions.ts"
 
@@ -11,14 +11,16 @@ let relay: Relay
 beforeAll(async () => {
   rpc = await startFakeRpc()
   rpc.script((r) => result(r, "1"))
+  relay = await startRelay(rpc.url)
 })
-afterAll(() => rpc.close())
-afterEach(() => relay.close())
+afterAll(async () => {
+  await relay.close()
+  await rpc.close()
+})
 
 const paths = routes.map(({ path }) => path)
 
 test("the bare address says what this is, and where its description and documentation are", async () => {
-  relay = await startRelay(rpc.url)
   const answer = await fetch(`${relay.url}/`)
   expect(answer.status).toBe(200)
   expect(await answer.json()).toEqual({
@@ -30,14 +32,9 @@ test("the bare address says what this is, and where its description and document
   })
 })
 
-test("a method that nobody knows is 405 with Allow", async () => {
-  relay = await startRelay(rpc.url)
-  const answer = await rawExchange(Number(new URL(relay.url).port), `BREW ${paths[0]} HTTP/1.1\r\nHost: x\r\n\r\n`)
-  expect(answer).toMatch(/^HTTP\/1\.1 405 .*\nallow: GET, HEAD, POST, OPTIONS\r\n.*"code":"method_not_allowed"/is)
-})
-
-test("other methods are 405 with Allow, and preflights are answered for any origin", async () => {
-  relay = await startRelay(rpc.url)
+test("other methods, known or not, are 405 with Allow, and preflights are answered for any origin", async () => {
+  const unknown = await rawExchange(relay.port, `BREW ${paths[0]} HTTP/1.1\r\nHost: x\r\n\r\n`)
+  expect(unknown).toMatch(/^HTTP\/1\.1 405 .*\nallow: GET, HEAD, POST, OPTIONS\r\n.*"code":"method_not_allowed"/is)
   for (const path of paths) {
     for (const method of ["GET", "PUT", "PATCH", "DELETE"]) {
       const answer = await relay.request(path, { method })
@@ -69,7 +66,6 @@ test.each([
   "/transactions/x/../v1/send",
   "//transactions/v1/send",
 ])("a path is served only as it is written: %s is none", async (path) => {
-  relay = await startRelay(rpc.url)
   const answer = await rawExchange(relay.port, `POST ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
   expect(answer).toMatch(/^HTTP\/1.1 404 [^]*"not_found"/)
 })
@@ -78,8 +74,8 @@ test("a bug is a 500 that tells nothing, on send with what became of the transac
   const secret = "do-not-log-this"
   const authorize = () => Promise.reject(new TypeError(secret))
   const lines: unknown[] = []
-  relay = await startRelay(rpc.url, { auth: { authorize }, lines })
-  const answer = await relay.post("send", {})
+  const own = await testRelay(rpc.url, { auth: { authorize }, lines })
+  const answer = await own.post("send", {})
   expect(answer).toMatchObject({ status: 500, body: { code: "internal_error", submissionState: "not_submitted" } })
   expect(answer.text + JSON.stringify(lines)).not.toContain(secret)
   expect(lines).toContainEqual([expect.objectContaining({ error: "TypeError" }), "a request failed"])
@@ -90,9 +86,9 @@ test("a bug after the provider was called leaves a send unknown, with its signat
     throw new Error("a bug")
   }
   const metrics = { begin: () => {}, end: () => {}, denied: () => {}, upstream: fail }
-  relay = await startRelay(rpc.url, { metrics })
+  const own = await testRelay(rpc.url, { metrics })
   const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(2))])
-  const answer = await relay.post("send", { transaction })
+  const answer = await own.post("send", { transaction })
   expect(answer).toMatchObject({ status: 500, body: { code: "internal_error", submissionState: "unknown" } })
   expect(answer.body.signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/)
   expect(answer.headers.get("x-svc-upstream-attempted")).toBe("true")
@@ -100,23 +96,22 @@ test("a bug after the provider was called leaves a send unknown, with its signat
 
 test("with the routes disabled they are unknown paths for any method, and no token is looked at", async () => {
   const authorize = () => Promise.reject(new Error("was asked"))
-  relay = await startRelay(rpc.url, { env: { SVC_TRANSACTIONS_ENABLED: "false" }, auth: { authorize } })
+  const own = await testRelay(rpc.url, { env: { SVC_TRANSACTIONS_ENABLED: "false" }, auth: { authorize } })
   for (const path of paths) {
     for (const method of ["POST", "GET", "OPTIONS", "DELETE"]) {
-      expect(await relay.request(path, { method })).toMatchObject({ status: 404, body: { code: "not_found" } })
+      expect(await own.request(path, { method })).toMatchObject({ status: 404, body: { code: "not_found" } })
     }
   }
-  expect((await relay.request("/health", { method: "GET" })).body).toEqual({
+  expect((await own.request("/health", { method: "GET" })).body).toEqual({
     status: "ok",
     version: "1.0.0",
     limits: "local",
     transactions: { enabled: false },
   })
-  expect((await relay.request("/openapi.json", { method: "GET" })).body.openapi).toBe("3.1.0")
+  expect((await own.request("/openapi.json", { method: "GET" })).body.openapi).toBe("3.1.0")
 })
 
 test("a WebSocket upgrade is 501 not_implemented, on any path", async () => {
-  relay = await startRelay(rpc.url)
   for (const path of ["/transfers", "/", "/transactions/v1/send"]) {
     const answer = await rawExchange(
       relay.port,
@@ -130,7 +125,6 @@ test("a WebSocket upgrade is 501 not_implemented, on any path", async () => {
 })
 
 test("a Content-Type other than JSON in UTF-8 is 415, ahead of what the body holds", async () => {
-  relay = await startRelay(rpc.url)
   for (const type of ["text/plain", "application/json; charset=latin1", "application/jsonx", ""]) {
     const answer = await relay.post("send", "{", { "content-type": type })
     expect(answer).toMatchObject({ status: 415, body: { code: "unsupported_media_type", retryable: false } })
@@ -143,16 +137,16 @@ test("a Content-Type other than JSON in UTF-8 is 415, ahead of what the body hol
 })
 
 test("a body over the limit is 413, declared or not, and the limit itself is taken", async () => {
-  relay = await startRelay(rpc.url, { env: { SVC_TRANSACTION_MAX_BODY_BYTES: "100" } })
+  const own = await testRelay(rpc.url, { env: { SVC_TRANSACTION_MAX_BODY_BYTES: "100" } })
   const padded = (size: number) => `{${" ".repeat(size - 2)}}`
-  expect((await relay.post("block-height", padded(100))).status).toBe(200)
-  expect(await relay.post("block-height", padded(101))).toMatchObject({
+  expect((await own.post("block-height", padded(100))).status).toBe(200)
+  expect(await own.post("block-height", padded(101))).toMatchObject({
     status: 413,
     body: { code: "request_too_large", retryable: false },
   })
   const body = padded(150)
   const chunked = await rawExchange(
-    relay.port,
+    own.port,
     "POST /transactions/v1/send HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n" +
       `Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
   )
@@ -167,10 +161,10 @@ test("a body that has not arrived after 10 seconds is 408, and the connection is
     asked()
     return Promise.resolve({ scopes: ["transaction:send"], claims: {} })
   }
-  relay = await startRelay(rpc.url, { auth: { authorize } })
+  const own = await testRelay(rpc.url, { auth: { authorize } })
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
   const answer = rawExchange(
-    relay.port,
+    own.port,
     "POST /transactions/v1/send HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
   )
   await authorized
@@ -184,7 +178,6 @@ test("a body that has not arrived after 10 seconds is 408, and the connection is
 })
 
 test("the caller's request id is kept when it is well-formed", async () => {
-  relay = await startRelay(rpc.url)
   const given = await relay.post("block-height", {}, { "x-request-id": "abc-123.def_4" })
   expect(given.headers.get("x-request-id")).toBe("abc-123.def_4")
   const odd = await relay.post("block-height", {}, { "x-request-id": "a b" })
@@ -192,7 +185,6 @@ test("the caller's request id is kept when it is well-formed", async () => {
 })
 
 test("a head that no request can be made of is a clear 400 with the relay's headers", async () => {
-  relay = await startRelay(rpc.url)
   const answer = await rawExchange(
     relay.port,
     "POST /transactions/v1/send HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n",
@@ -203,7 +195,6 @@ test("a head that no request can be made of is a clear 400 with the relay's head
 })
 
 test("headers that are too long are refused in the relay's own words", async () => {
-  relay = await startRelay(rpc.url)
   const { status, headers, body } = await relay.post("send", {}, { authorization: `Bearer ${"x".repeat(20_000)}` })
   expect([status, body.code, body.submissionState]).toEqual([400, "invalid_request", "not_submitted"])
   expect(headers.get("x-svc-upstream-attempted")).toBe("false")
@@ -211,7 +202,7 @@ test("headers that are too long are refused in the relay's own words", async () 
 
 test("checks come in the order: address, token, scope, subject, type, size, JSON, wire", async () => {
   const issuer = await startIssuer()
-  relay = await startRelay(rpc.url, {
+  const own = await testRelay(rpc.url, {
     auth: issuer.plugin,
     // What the subject is refused for counts for its address neither.
     env: { SVC_TRANSACTION_SEND_REQUESTS_PER_MINUTE: "7", SVC_TRANSACTION_MAX_BODY_BYTES: "60" },
@@ -222,15 +213,15 @@ test("checks come in the order: address, token, scope, subject, type, size, JSON
   const text = { "content-type": "text/plain" }
   const big = { transaction: "%".repeat(80) }
   const codes = [
-    await relay.post("send", big, text),
-    await relay.post("send", big, { ...text, ...inspector }),
-    await relay.post("send", big, { ...text, ...sender }),
-    await relay.post("send", big, sender),
-    await relay.post("send", { transaction: "%", other: 1 }, sender),
-    await relay.post("send", { transaction: "%" }, sender),
-    await relay.post("send", big, { ...text, ...sender }),
-    await relay.post("send", big, text),
-    await relay.post("send", big, text),
+    await own.post("send", big, text),
+    await own.post("send", big, { ...text, ...inspector }),
+    await own.post("send", big, { ...text, ...sender }),
+    await own.post("send", big, sender),
+    await own.post("send", { transaction: "%", other: 1 }, sender),
+    await own.post("send", { transaction: "%" }, sender),
+    await own.post("send", big, { ...text, ...sender }),
+    await own.post("send", big, text),
+    await own.post("send", big, text),
   ].map(({ body }) => body.code)
   expect(codes).toEqual([
     "token-missing",

@@ -4,16 +4,15 @@ import {
   MeterProvider,
   PeriodicExportingMetricReader,
 } from "@opentelemetry/sdk-metrics"
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, expect, test } from "vitest"
 import { createMetrics } from "../src/metrics.ts"
 import type { UsageEvent } from "../src/usage/usage.ts"
 import { type FakeRpc, raw, result, rpcError, startFakeRpc } from "./fake-rpc.ts"
-import { type Relay, startIssuer, startRelay } from "./fixture.ts"
+import { startIssuer, testRelay } from "./fixture.ts"
 import { memo } from "@svc/testing/solana"
 import { anySigner, signedTransaction } from "./transactions.ts"
 
 let rpc: FakeRpc
-let relay: Relay
 let issuer: Awaited<ReturnType<typeof startIssuer>>
 let wire: string
 beforeAll(async () => {
@@ -22,7 +21,6 @@ beforeAll(async () => {
   wire = await signedTransaction(await anySigner(), [memo(new Uint8Array(5))])
 })
 afterAll(() => rpc.close())
-afterEach(() => relay.close())
 
 const collect = () => {
   const records: UsageEvent[] = []
@@ -31,7 +29,7 @@ const collect = () => {
 
 test("each authorized request makes one record, denied ones none", async () => {
   const { records, usage } = collect()
-  relay = await startRelay(rpc.url, {
+  const relay = await testRelay(rpc.url, {
     auth: issuer.plugin,
     usage,
     env: { SVC_TRANSACTION_STATUS_REQUESTS_PER_MINUTE: "3" },
@@ -65,7 +63,7 @@ test("each authorized request makes one record, denied ones none", async () => {
 
 test("a send's record says accepted, rejected or unknown; a refused body is rejected", async () => {
   const { records, usage } = collect()
-  relay = await startRelay(rpc.url, { usage })
+  const relay = await testRelay(rpc.url, { usage })
   rpc.script((r) => result(r, '"x"'))
   const { signature } = (await relay.post("send", { transaction: wire })).body
   rpc.script((r) => result(r, JSON.stringify(signature)))
@@ -82,7 +80,7 @@ test("the metrics count what happened, with no attributes but the named ones", a
   const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
   const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 1_000_000 })
   const provider = new MeterProvider({ readers: [reader] })
-  relay = await startRelay(rpc.url, {
+  const limited = await testRelay(rpc.url, {
     auth: issuer.plugin,
     metrics: createMetrics(provider.getMeter("test")),
     env: {
@@ -93,14 +91,13 @@ test("the metrics count what happened, with no attributes but the named ones", a
   })
   const headers = await issuer.bearer()
   rpc.script((r) => rpcError(r, { code: -32002 }))
-  await relay.post("send", { transaction: wire }, headers)
-  await relay.post("send", { transaction: wire }, headers)
-  await relay.post("fee", { message: "AAAA" }, headers)
-  await relay.post("fee", { message: "AAAA" })
-  await relay.post("fee", { message: "AAAA" }, await issuer.bearer({ scope: "transaction:send" }))
-  await relay.post("fee", " ".repeat(5000), headers)
-  await relay.close()
-  relay = await startRelay(rpc.url, {
+  await limited.post("send", { transaction: wire }, headers)
+  await limited.post("send", { transaction: wire }, headers)
+  await limited.post("fee", { message: "AAAA" }, headers)
+  await limited.post("fee", { message: "AAAA" })
+  await limited.post("fee", { message: "AAAA" }, await issuer.bearer({ scope: "transaction:send" }))
+  await limited.post("fee", " ".repeat(5000), headers)
+  const relay = await testRelay(rpc.url, {
     metrics: createMetrics(provider.getMeter("test")),
     env: { SVC_TRANSACTION_STATUS_TIMEOUT_MS: "500" },
   })
