@@ -12,7 +12,7 @@ const library = libraryOf({
   errors:
     "# Errors\n\nEvery error has a code.\n\n## Table\n\n| Status | Code | Meaning |\n|---|---|---|\n| 403 | `agent-account-forbidden` | The endpoint is closed to agents |\n| 429 | `rate-limit-exceeded` | Wait |\n",
   settings:
-    "# Settings\n\n| Variable | Default |\n|---|---|\n| `SVC_ALLOWED_HOSTS` | empty |\n| `SVC_LOG_LEVEL` | info |\n",
+    "# Settings\n\nOf the `HTTPServer`.\n\n| Variable | Default |\n|---|---|\n| `SVC_ALLOWED_HOSTS` | empty |\n| `SVC_LOG_LEVEL` | info |\n",
   chain: "# Blocks\n\nCall `getBlockHeight` with `c.req.json()`.\n\n## Fees\n\nThe fee of a message.\n",
   "guides/paging": "# Paging\n\nLists are cut in pages. Follow the cursor.\n",
   placeholders:
@@ -38,6 +38,8 @@ test.each([
   ["SVC_ALLOWED_HOSTS", "settings"],
   ["getBlockHeight", "chain"],
   ["block height", "chain"],
+  ["height", "chain"],
+  ["server", "settings"],
   ["c.req.json", "chain"],
   ["guides/paging", "guides/paging"],
   ["回転", "japanese"],
