@@ -1,13 +1,9 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { randomBytes } from "node:crypto"
 import { readSigningKeys } from "@svc/session-token"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { readSettings } from "../src/config.ts"
-import { runCommand } from "../src/operator/commands.ts"
-import { failureOf } from "../src/operator/failure.ts"
 import { smallAst } from "./registry/small-ast.ts"
-import { operate, startProgram } from "./program.ts"
+import { command, operate, startProgram } from "./program.ts"
 import { databaseKinds, temporaryFolder, testService } from "./service.ts"
 
 const { folder, remove } = temporaryFolder()
@@ -37,21 +33,7 @@ test("a signing key that is generated can be used as it is printed", async () =>
 describe.each(databaseKinds)("commands on %s", (kind) => {
   const service = testService(kind)
 
-  // What a command prints, as the program prints it.
-  const told = async (line: string) => {
-    const database = async () => ({ queries: service.database(), applied: 0 })
-    try {
-      const printed = await runCommand(line.split(" "), {
-        database,
-        settings: () => readSettings({}),
-        wallClock: Date.now,
-        randomBytes,
-      })
-      return JSON.parse(JSON.stringify(printed))
-    } catch (error) {
-      return failureOf(error)
-    }
-  }
+  const told = (line: string) => command(service, line.split(" "))
 
   test("every mistake has its code, and a broken AST is told with the fault's path", async () => {
     const broken = join(folder, "broken.json")

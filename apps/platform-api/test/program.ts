@@ -1,5 +1,10 @@
+import { randomBytes } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import { freePort, startProcess, type TestProcess } from "@svc/testing"
+import { readSettings } from "../src/config.ts"
+import { runCommand } from "../src/operator/commands.ts"
+import { failureOf } from "../src/operator/failure.ts"
+import type { TestService } from "./service.ts"
 
 const app = fileURLToPath(new URL("..", import.meta.url))
 
@@ -29,4 +34,20 @@ export const operate = async (args: readonly string[], env: Readonly<Record<stri
   const program = startProgram(args, env)
   const code = await program.exited
   return { code, json: JSON.parse(program.stdout()), stderr: program.stderr() }
+}
+
+/** What a command prints as JSON, on the database of a service of this process; of a failure, what is told of it. */
+export const command = async (
+  service: Pick<TestService, "database">,
+  args: readonly string[],
+  env = {},
+  // oxlint-disable-next-line typescript/no-explicit-any
+): Promise<any> => {
+  const printed = runCommand(args, {
+    database: async () => ({ queries: service.database(), applied: 0 }),
+    settings: () => readSettings(env),
+    wallClock: Date.now,
+    randomBytes,
+  })
+  return JSON.parse(JSON.stringify(await printed.catch(failureOf)))
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type ResponseChecker, responseChecker, createTestDatabase, testRuntime } from "@svc/testing"
-import { afterAll, beforeAll, expect, onTestFinished } from "vitest"
+import { afterAll, beforeAll, expect, onTestFinished, vi } from "vitest"
 import type { Database, Queries } from "../src/db/database.ts"
 import { openServerDatabase } from "../src/db/server/server.ts"
 import { type Publication, publish } from "../src/operator/publish.ts"
@@ -195,7 +195,7 @@ export const publishStack = (
 
 /** Waits until a path answers with this status: a publication takes a moment to arrive. */
 export const reached = (service: TestService, path: string, status = 200) =>
-  expect.poll(async () => (await service.call("GET", path)).status).toBe(status)
+  vi.waitFor(async () => expect((await service.call("GET", path)).status).toBe(status), 60_000)
 
 /** A server's database, opened beside its services for the time of the work. */
 export const besides = async <T>(url: string, work: (database: Database) => Promise<T>): Promise<T> => {

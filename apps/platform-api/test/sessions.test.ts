@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest"
 import { listAudit } from "../src/operator/accounts.ts"
 import { listLimits, setLimits } from "../src/operator/limits.ts"
 import { smallAst } from "./registry/small-ast.ts"
-import { databaseKinds, publishStack, reached, testService } from "./service.ts"
+import { beforeTests, databaseKinds, publishStack, reached, testService } from "./service.ts"
 import { newPerson } from "./work/person.ts"
 
 const origin = "https://app.example"
@@ -12,12 +12,9 @@ const url = (name: string) => `wss://streams.example/${name}`
 
 describe.each(databaseKinds)("session tokens on %s", (kind) => {
   const service = testService(kind)
-  let agent: { slug: string; key: string }
-  let publishable: string
+  const agent = beforeTests(() => service.signUp())
+  const owner = beforeTests(() => newPerson(service))
   beforeAll(async () => {
-    agent = await service.signUp()
-    const body = { origin_allowlist: [origin] }
-    publishable = (await service.call("POST", "/api/agents/me/keys/publishable", { key: agent.key, body })).body.key
     for (const [name, more] of [
       ["plain", {}],
       ["relayed", { relay: true }],
@@ -87,7 +84,6 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
       token_type: "Bearer",
       scope: "read",
     })
-    const [{ id }] = (await service.call("GET", "/api/agents/me/keys", { key: agent.key })).body
     const claims = await verify(body.token, "plain")
     expect(claims).toEqual({
       iss: "svc-platform",
@@ -99,7 +95,7 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
       jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
       scope: "read",
       key_class: "secret",
-      metering_key: `key:${id}`,
+      metering_key: `key:${agent.id}`,
     })
     expect(claims.iat).toBeGreaterThanOrEqual(before)
     expect(body.expires_at).toBe(claims.exp)
@@ -116,6 +112,7 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
   })
 
   test("a browser's token is bound to its page, and sends transactions only where the operator lets it", async () => {
+    const publishable = await service.publishable(agent.key, [origin])
     const page = (name: string, scope: string, from = origin) =>
       told({ websocket_url: url(name), scope }, publishable, { origin: from })
     expect(await page("relayed", "read transaction:inspect")).toBe("read transaction:inspect")
@@ -129,9 +126,8 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
   })
 
   test("people's keys mint for their user id", async () => {
-    const { id, key } = await newPerson(service)
-    const { body } = await mint({ websocket_url: url("plain") }, key)
-    expect(await verify(body.token, "plain")).toMatchObject({ sub: `user:${id}` })
+    const { body } = await mint({ websocket_url: url("plain") }, owner.key)
+    expect(await verify(body.token, "plain")).toMatchObject({ sub: `user:${owner.id}` })
   })
 
   test("a stack that is not public is answered exactly as one that does not exist", async () => {
@@ -151,12 +147,11 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     const slip = { details: { path: "websocket_url", reason }, hint }
     const refused = await mint({ websocket_url: typo })
     expect(refused).toMatchObject({ status: 403, body: { code: "agent-account-forbidden", ...slip } })
-    const { key } = await newPerson(service)
     const missing = { status: 404, body: { code: "stack-not-found", ...slip } }
-    expect(await mint({ websocket_url: typo }, key)).toMatchObject(missing)
+    expect(await mint({ websocket_url: typo }, owner.key)).toMatchObject(missing)
     // Close to a private stack, and far from all.
     for (const unknown of [`${url("hidden")}n`, "wss://elsewhere.example/plain"]) {
-      const { status, body } = await mint({ websocket_url: unknown }, key)
+      const { status, body } = await mint({ websocket_url: unknown }, owner.key)
       const far = "isn't the URL of a public stack"
       expect([status, body.code, body.details.reason]).toEqual([404, "stack-not-found", far])
     }
@@ -167,8 +162,8 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     const ask = (from: string) =>
       service.call("POST", "/ws/sessions", { key, from, body: { websocket_url: url("plain") } })
     const answers = await Promise.all(Array.from({ length: 61 }, () => ask("192.0.2.1")))
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(60)
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(1)
+    const refused = answers.filter(({ status }) => status !== 200)
+    expect(refused.map(({ status }) => status)).toEqual([429])
     expect((await ask("192.0.2.2")).status).toBe(200)
   })
 

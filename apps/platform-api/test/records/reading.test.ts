@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest"
-import { randomBytes } from "node:crypto"
-import { createUser } from "../../src/operator/accounts.ts"
-import { databaseKinds, testService } from "../service.ts"
+import { beforeTests, databaseKinds, testService } from "../service.ts"
+import { newPerson } from "../work/person.ts"
 import { idOf, importedAt, importInto } from "./importing.ts"
 import { manyBuilds, sampleDocument } from "./sample-document.ts"
 
@@ -19,30 +18,25 @@ const paged = [...lists, "/api/specs/ID/versions", "/api/deployments/ID/events"]
 
 describe.each(databaseKinds)("reading records on %s", (kind) => {
   const service = testService(kind)
-  let owner: { readonly slug: string; readonly key: string }
-  let friend: { readonly slug: string; readonly key: string }
-  let stranger: { readonly slug: string; readonly key: string }
+  const owner = beforeTests(() => service.signUp())
+  const friend = beforeTests(() => service.signUp())
+  const stranger = beforeTests(() => service.signUp())
   let ids: Awaited<ReturnType<typeof importInto>>
   let paths: Readonly<Record<string, string>>
 
   beforeAll(async () => {
-    owner = await service.signUp()
-    friend = await service.signUp()
-    stranger = await service.signUp()
     // So that ids of different kinds differ.
     await importInto(service, manyBuilds(stranger.slug, 5))
     ids = await importInto(service, sampleDocument(owner.slug, { shared_with: [friend.slug] }))
-    const id = (path: string) =>
-      path.startsWith("/api/specs")
-        ? idOf(ids.specs, "spec")
-        : path.startsWith("/api/builds")
-          ? idOf(ids.builds, "build")
-          : path.startsWith("/api/deployments")
-            ? idOf(ids.deployments, "deployment")
-            : idOf(ids.runs, "first")
-    paths = Object.fromEntries(
-      [...lists, ...Object.keys(missing)].map((path) => [path, path.replace("ID", String(id(path)))]),
-    )
+    const idByList = {
+      "/api/specs": idOf(ids.specs, "spec"),
+      "/api/builds": idOf(ids.builds, "build"),
+      "/api/deployments": idOf(ids.deployments, "deployment"),
+      "/api/automation/runs": idOf(ids.runs, "first"),
+    }
+    const withId = (path: string) =>
+      Object.entries(idByList).reduce((found, [list, id]) => found.replace(`${list}/ID`, `${list}/${id}`), path)
+    paths = Object.fromEntries([...lists, ...Object.keys(missing)].map((path) => [path, withId(path)]))
   })
 
   const read = (path: string, key = owner.key, headers: Record<string, string> = {}) =>
@@ -277,19 +271,10 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
   test("following Link: rel=next walks through every record once, newest first", async () => {
     const walker = await service.signUp()
     await importInto(service, manyBuilds(walker.slug, 7))
-    const all = await read("/api/builds?limit=100", walker.key)
-    expect(all.headers.get("link")).toBeNull()
-    const walked: unknown[] = []
-    let next: string | undefined = "/api/builds?limit=3"
-    let pages = 0
-    while (next !== undefined) {
-      const { body, headers } = await read(next, walker.key)
-      walked.push(...body)
-      pages++
-      next = /^<([^>]+)>; rel="next"$/.exec(headers.get("link") ?? "")?.[1]
-    }
-    expect([walked, pages]).toEqual([all.body, 3])
-    const order = all.body.map((build: { id: number }) => build.id)
+    const [all] = await service.pages("/api/builds?limit=100", walker)
+    const walked = await service.pages("/api/builds?limit=3", walker)
+    expect([walked.length, walked.flatMap(({ body }) => body)]).toEqual([3, all?.body])
+    const order = all?.body.map((build: { id: number }) => build.id)
     expect(order).toEqual(order.toSorted((a: number, b: number) => b - a))
     const { body: events, headers } = await read(`${paths["/api/deployments/ID/events"]}?limit=2&offset=2`)
     expect(events).toEqual((await read("/api/deployments/ID/events")).body.slice(2, 4))
@@ -313,13 +298,11 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
   })
 
   test("a person's key reads the person's own records, and those shared with them", async () => {
-    const at = new Date()
-    const email = `reader-${kind}@example.com`
-    const { api_key } = await createUser(service.database(), { email, name: undefined }, at, randomBytes)
+    const { key, email } = await newPerson(service)
     await importInto(service, manyBuilds(email.toUpperCase(), 1))
     await importInto(service, sampleDocument(owner.slug, { shared_with: [email] }))
-    expect((await read("/api/builds", api_key)).body).toHaveLength(2)
-    expect((await read("/api/builds/ID", api_key)).status).toBe(404)
-    for (const path of lists) expect((await read(path, api_key)).status).toBe(200)
+    expect((await read("/api/builds", key)).body).toHaveLength(2)
+    expect((await read("/api/builds/ID", key)).status).toBe(404)
+    for (const path of lists) expect((await read(path, key)).status).toBe(200)
   })
 })

@@ -35,6 +35,7 @@ export const newPerson = async (service: TestService) => {
   return {
     key,
     id,
+    email,
     call,
     code,
     get,
