@@ -1,12 +1,12 @@
 // The real start script over services of the test's own: small programs in the folders where it looks for the real ones.
 import { once } from "node:events"
-import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { cp, mkdir, writeFile } from "node:fs/promises"
 import { createServer, connect } from "node:net"
-import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 
-import { type TestProcess, freePort, startProcess } from "@svc/testing"
-import { afterEach, beforeEach, expect, test } from "vitest"
+import { type TestProcess, freePort } from "@svc/testing"
+import { beforeEach, expect, test } from "vitest"
+import { testFolder, testProcess } from "../test/start-service.ts"
 
 const serving = `
 import { createServer } from "node:http"
@@ -26,30 +26,21 @@ const failing = `console.error("SVC_EXAMPLE must be a number"); process.exit(1)`
 let root: string
 let env: Record<string, string>
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "svc-start-"))
+  root = await testFolder()
   await cp(import.meta.dirname, join(root, "scripts"), { recursive: true })
   await cp(join(import.meta.dirname, "../infra/services.ts"), join(root, "infra/services.ts"))
   env = { SVC_DOCS_PORT: String(await freePort()), SVC_RELAY_PORT: String(await freePort()) }
 })
-afterEach(async () => {
-  // Only a failed test leaves its script running; its services follow it.
-  const left = started.splice(0)
-  for (const script of left) script.kill("SIGKILL")
-  await Promise.all(left.map(({ exited }) => exited))
-  await rm(root, { recursive: true, force: true })
-})
 
-const put = async (app: string, source: string): Promise<void> => {
-  const main = join(root, "apps", app, "src/main.ts")
-  await mkdir(dirname(main), { recursive: true })
-  await writeFile(main, source)
-}
-// setsid gives the script a process group of its own, as a terminal does with what it runs.
-const started: TestProcess[] = []
-const start = (): TestProcess => {
-  const script = startProcess("setsid", [process.execPath, "scripts/start.ts"], { cwd: root, env })
-  started.push(script)
-  return script
+/** Starts the script over programs in the places of apps. */
+const start = async (apps: Readonly<Record<string, string>>): Promise<TestProcess> => {
+  for (const [app, source] of Object.entries(apps)) {
+    const main = join(root, "apps", app, "src/main.ts")
+    await mkdir(dirname(main), { recursive: true })
+    await writeFile(main, source)
+  }
+  // setsid gives the script a process group of its own, as a terminal does with what it runs.
+  return testProcess("setsid", [process.execPath, "scripts/start.ts"], { cwd: root, env })
 }
 
 const listens = async (port: string | undefined): Promise<boolean> => {
@@ -65,8 +56,7 @@ const listens = async (port: string | undefined): Promise<boolean> => {
 }
 
 test("addresses are told once every service is healthy; Ctrl-C gives each service one signal and leaves none", async () => {
-  await Promise.all([put("docs-server", obedient), put("relay", obedient)])
-  const script = start()
+  const script = await start({ "docs-server": obedient, relay: obedient })
   await script.waitFor(/Ctrl-C stops them all/)
   expect(script.stdout()).toContain(`http://localhost:${env["SVC_DOCS_PORT"]}`)
   expect(script.stdout()).toMatch(/^docs  \| INFO  listening pid=\d+$/m)
@@ -79,8 +69,7 @@ test("addresses are told once every service is healthy; Ctrl-C gives each servic
 })
 
 test.each(["SIGTERM", "SIGHUP"] as const)("%s stops as Ctrl-C does", async (signal) => {
-  await put("relay", obedient)
-  const script = start()
+  const script = await start({ relay: obedient })
   await script.waitFor(/All services are up/)
   script.kill(signal)
   expect(await script.exited).toBe(0)
@@ -88,8 +77,7 @@ test.each(["SIGTERM", "SIGHUP"] as const)("%s stops as Ctrl-C does", async (sign
 })
 
 test("services stop by themselves when the script is killed without a chance to tell them", async () => {
-  await put("relay", obedient)
-  const script = start()
+  const script = await start({ relay: obedient })
   await script.waitFor(/All services are up/)
   script.kill("SIGKILL")
   // Nothing tells when the service has stopped: what would have, its channel to the script, is what was cut.
@@ -97,8 +85,7 @@ test("services stop by themselves when the script is killed without a chance to 
 })
 
 test("a second signal ends a service that does not stop", async () => {
-  await put("relay", stubborn)
-  const script = start()
+  const script = await start({ relay: stubborn })
   await script.waitFor(/All services are up/)
   script.kill("SIGINT")
   await script.waitFor(/not now/)
@@ -108,8 +95,7 @@ test("a second signal ends a service that does not stop", async () => {
 })
 
 test("a service that fails to start shows why and takes the others down", async () => {
-  await Promise.all([put("docs-server", obedient), put("relay", failing)])
-  const script = start()
+  const script = await start({ "docs-server": obedient, relay: failing })
   expect(await script.exited).toBe(1)
   expect(script.stdout()).toContain("relay | SVC_EXAMPLE must be a number")
   expect(script.stdout()).toContain("relay ended (exit code 1)")
@@ -125,8 +111,7 @@ server.prependListener("request", (_, answer) => {
   if (++probes < 3) answer.statusCode = 503
   else console.log("ready now")
 })`
-  await Promise.all([put("platform-api", late), put("relay", obedient)])
-  const script = start()
+  const script = await start({ "platform-api": late, relay: obedient })
   await script.waitFor(/All services are up/)
   expect(script.stdout()).toMatch(/^platform \| ready now$[^]*^relay    \| INFO  listening/m)
   script.kill("SIGINT")
@@ -134,10 +119,9 @@ server.prependListener("request", (_, answer) => {
 })
 
 test("a port in use stops the start before anything runs and names the variable to set", async () => {
-  await put("relay", obedient)
   const other = createServer().listen(Number(env["SVC_RELAY_PORT"]), "127.0.0.1")
   await once(other, "listening")
-  const script = start()
+  const script = await start({ relay: obedient })
   expect(await script.exited).toBe(1)
   expect(script.stderr()).toContain("SVC_RELAY_PORT")
   expect(script.stdout()).toBe("")

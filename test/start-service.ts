@@ -18,6 +18,16 @@ export const testReceiver = async () => {
   return receiver
 }
 
+/** A process that ends with the test at the latest. */
+export const testProcess = (...given: Parameters<typeof startProcess>) => {
+  const child = startProcess(...given)
+  onTestFinished(async () => {
+    child.kill("SIGKILL")
+    await child.exited
+  })
+  return child
+}
+
 /** Settings of a platform with a database and a data folder of its own, until the test is over. */
 export const platformSettings = async () => {
   const database = await createTestDatabase()
@@ -32,13 +42,9 @@ export const startService = async (
   options: readonly string[] = [],
 ) => {
   const port = await freePort()
-  const child = startProcess(process.execPath, [...options, "src/main.ts"], {
+  const child = testProcess(process.execPath, [...options, "src/main.ts"], {
     cwd: join(import.meta.dirname, "../apps", app),
     env: { PORT: String(port), ...env },
-  })
-  onTestFinished(async () => {
-    child.kill("SIGKILL")
-    await child.exited
   })
   await child.waitFor(/"listening"/)
   /** Stops it as an operator does; resolves to its exit code. */

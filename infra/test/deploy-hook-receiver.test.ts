@@ -1,23 +1,22 @@
 import { randomBytes } from "node:crypto"
 import { fileURLToPath } from "node:url"
-import { freePort, startProcess } from "@svc/testing"
+import { freePort } from "@svc/testing"
 import { Webhook } from "standardwebhooks"
-import { expect, onTestFinished, test } from "vitest"
-import { testReceiver } from "../../test/start-service.ts"
+import { expect, test } from "vitest"
+import { testProcess, testReceiver } from "../../test/start-service.ts"
 
 test("the example receiver serves what a signed call says, once an id, and refuses what is not signed", async () => {
   const secret = `whsec_${randomBytes(32).toString("base64")}`
   const asts = await testReceiver()
   asts.answer((_, response) => response.end('{"stack_name":"ThingStream"}'))
   const port = await freePort()
-  const program = startProcess(
+  const program = testProcess(
     process.execPath,
     [fileURLToPath(new URL("../deploy-hook-receiver.ts", import.meta.url)), String(port)],
     {
       env: { SVC_DEPLOY_HOOK_SECRET: secret },
     },
   )
-  onTestFinished(() => program.kill("SIGTERM"))
   await program.waitFor(/listening/)
   const call = async (type: string, id: string, signedBy = secret) => {
     const body = JSON.stringify({ type, data: { name: "things", version: 2, content_hash: "", ast_url: asts.url } })

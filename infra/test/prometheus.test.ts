@@ -2,12 +2,12 @@ import { execFileSync, spawnSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { freePort, postJson, startProcess } from "@svc/testing"
-import { expect, onTestFinished, test, vi } from "vitest"
+import { freePort, postJson } from "@svc/testing"
+import { expect, test, vi } from "vitest"
 import { parse } from "yaml"
 import { z } from "zod"
 import { publishStack } from "../../test/publish-stack.ts"
-import { platformSettings, startService, testFolder } from "../../test/start-service.ts"
+import { platformSettings, startService, testFolder, testProcess } from "../../test/start-service.ts"
 
 const missing = process.env["CI"] !== "true" && spawnSync("promtool", ["--version"]).error !== undefined
 const folder = join(import.meta.dirname, "..")
@@ -61,15 +61,11 @@ const startAll = async () => {
   const data = await testFolder()
   const file = join(data, "prometheus.yaml")
   await writeFile(file, config)
-  const prometheus = startProcess(
+  const prometheus = testProcess(
     "prometheus",
     [`--config.file=${file}`, `--storage.tsdb.path=${data}/tsdb`, `--web.listen-address=127.0.0.1:${port}`],
     { cwd: data },
   )
-  onTestFinished(async () => {
-    prometheus.kill("SIGKILL")
-    await prometheus.exited
-  })
   await prometheus.waitFor(/Server is ready/)
   await publishStack(platform, own, "jobs")
   return { docs, relay, platform, prometheus: `http://127.0.0.1:${port}` }

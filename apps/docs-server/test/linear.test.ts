@@ -86,16 +86,17 @@ const linear = {
   perCharacter: expect.toSatisfy((count: number) => count > 0 && count < mostSteps),
 }
 
-describe("Markdown is read in steps that grow with its length, not with its square", () => {
-  test.each(Object.entries(markdown))("%s, when a page is read", async (_, make) => {
-    expect(await growth(make, (text) => outline(text, 0))).toEqual(linear)
-  })
-  test.each(Object.entries(markdown))("%s, when a query finds it", async (_, make) => {
-    const find = (text: string) => {
-      for (const { text: passage, kind } of passagesOf(text, false)) snippetOf(passage, kind, (term) => term === "b")
-      plainText(text)
-    }
-    expect(await growth(make, find)).toEqual(linear)
+const find = (text: string): void => {
+  for (const { text: passage, kind } of passagesOf(text, false)) snippetOf(passage, kind, (term) => term === "b")
+  plainText(text)
+}
+describe.each([
+  ["Markdown is read", markdown, (text: string) => outline(text, 0)],
+  ["Markdown is found by a query", markdown, find],
+  ["MDX is read", { ...markdown, ...mdx }, stripMdx],
+])("%s in steps that grow with its length, not with its square", (_, texts, read) => {
+  test.each(Object.entries(texts))("%s", async (_name, make) => {
+    expect(await growth(make, read)).toEqual(linear)
   })
 })
 
@@ -105,12 +106,6 @@ test.each(["](%zz)\n", "](../a/b)\n", "<a href='x'\n", "](a/b"])(
     expect(await growth(repeat(piece), (text) => libraryOf({ text }))).toEqual(linear)
   },
 )
-
-describe("MDX is read in steps that grow with its length, not with its square", () => {
-  test.each(Object.entries({ ...markdown, ...mdx }))("%s", async (_, make) => {
-    expect(await growth(make, (text) => stripMdx(text))).toEqual(linear)
-  })
-})
 
 describe("a message is validated in steps that grow with its values", () => {
   const values: Readonly<Record<string, (count: number) => unknown>> = {

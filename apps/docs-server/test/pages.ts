@@ -3,8 +3,8 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 
 /** Makes a small folder of pages of every kind. */
-export const fixturePages = async (): Promise<string> => {
-  const dir = await mkdtemp(join(tmpdir(), "svc-docs-"))
+export const fixturePages = async (folder?: string): Promise<string> => {
+  const dir = folder ?? (await mkdtemp(join(tmpdir(), "svc-docs-")))
   const files = {
     "index.md": "# Fixture docs\n\nAll pages for the tests.\n",
     "guides/index.md": "# Guides\n\nHow to do things.\n",

@@ -1,30 +1,26 @@
 import { spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { rm, writeFile } from "node:fs/promises"
+import { writeFile } from "node:fs/promises"
 import { get } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { freePort, postJson, type TestProcess, startProcess } from "@svc/testing"
-import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { freePort, postJson } from "@svc/testing"
+import { beforeEach, expect, test, vi } from "vitest"
+import { testFolder, testProcess } from "../../../test/start-service.ts"
 import { fixturePages } from "./pages.ts"
 
 const main = join(import.meta.dirname, "../src/main.ts")
 let dir: string
-let child: TestProcess | undefined
 beforeEach(async () => {
-  dir = await fixturePages()
-})
-afterEach(async () => {
-  child?.kill("SIGKILL")
-  await child?.exited
-  child = undefined
-  await rm(dir, { recursive: true })
+  dir = await fixturePages(await testFolder())
 })
 
-const launch = async (env: Record<string, string> = {}): Promise<{ program: TestProcess; url: string }> => {
-  child = startProcess(process.execPath, [main], { env: { PORT: "0", SVC_DOCS_DIR: dir, ...env }, cwd: tmpdir() })
-  const [, port] = await child.waitFor(/"port":(\d+)/)
-  return { program: child, url: `http://127.0.0.1:${port}` }
+const run = (env: Record<string, string> = {}) =>
+  testProcess(process.execPath, [main], { env: { PORT: "0", SVC_DOCS_DIR: dir, ...env }, cwd: tmpdir() })
+const launch = async (env?: Record<string, string>) => {
+  const program = run(env)
+  const [, port] = await program.waitFor(/"port":(\d+)/)
+  return { program, url: `http://127.0.0.1:${port}` }
 }
 const textAt = async (url: string): Promise<string> => (await fetch(url)).text()
 
@@ -60,7 +56,7 @@ test("while the pages are read, the server isn't ready, and the log calls that n
   const write = (number: number) => writeFile(join(dir, `page-${number}.md`), `# Page ${number}\n\nText.\n`)
   await Promise.all(Array.from({ length: 300 }, (_, number) => write(number)))
   const port = await freePort()
-  child = startProcess(process.execPath, [main], { env: { PORT: `${port}`, SVC_DOCS_DIR: dir }, cwd: tmpdir() })
+  const child = run({ PORT: `${port}` })
   const ready = () => fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)
   let first: Response | undefined
   while (first === undefined) first = await ready()
@@ -90,7 +86,7 @@ const withoutWatches = ["-Ur", "sh", "-c", 'echo 0 > /proc/sys/user/max_inotify_
 const canLimit = spawnSync("unshare", [...withoutWatches, "true"]).status === 0
 
 test.skipIf(!canLimit)("pages are read again where the system has no file watches to give", async () => {
-  child = startProcess("unshare", [...withoutWatches, process.execPath, main], {
+  const child = testProcess("unshare", [...withoutWatches, process.execPath, main], {
     env: { PORT: "0", SVC_DOCS_DIR: dir, SVC_DOCS_WATCH: "true" },
   })
   await child.waitFor(/"port":\d+/)
@@ -101,18 +97,16 @@ test.skipIf(!canLimit)("pages are read again where the system has no file watche
 
 test("a page that can't be read stops the start with its path and reason", async () => {
   await writeFile(join(dir, "broken.md"), "---\ntitle: [\n---\n")
-  child = startProcess(process.execPath, [main], { env: { PORT: "0", SVC_DOCS_DIR: dir } })
+  const child = run()
   expect(await child.exited).toBe(1)
   expect(child.stderr()).toMatch(/broken\.md: /)
 })
 
 test("settings that can't be used stop the start, all named at once", async () => {
-  child = startProcess(process.execPath, [main], {
-    env: { PORT: "x", SVC_DOCS_WATCH: "perhaps", SVC_DOCS_URL: "ftp://x", SVC_DOCS_REQUESTS_PER_MINUTE: "-1" },
-  })
+  const env = { PORT: "x", SVC_DOCS_WATCH: "perhaps", SVC_DOCS_URL: "ftp://x", SVC_DOCS_REQUESTS_PER_MINUTE: "-1" }
+  const child = run(env)
   expect(await child.exited).toBe(1)
-  for (const name of ["PORT", "SVC_DOCS_WATCH", "SVC_DOCS_URL", "SVC_DOCS_REQUESTS_PER_MINUTE"])
-    expect(child.stderr()).toContain(`${name}: `)
+  for (const name of Object.keys(env)) expect(child.stderr()).toContain(`${name}: `)
 })
 
 test("with nothing set it serves its own pages, which name the server's own address", async () => {

@@ -1,7 +1,7 @@
 import { type Address, createSolanaRpc, generateKeyPairSigner, getBase58Decoder, lamports } from "@solana/kit"
 import { startLocalChain } from "@svc/local-chain"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { type Relay, startIssuer, startRelay } from "./fixture.ts"
+import { type Relay, startIssuer, testRelay } from "./fixture.ts"
 import { firstSignatureOf, memo, messageOf, transfer, unsigned } from "@svc/testing/solana"
 import { signedTransaction } from "./transactions.ts"
 
@@ -14,13 +14,15 @@ beforeEach(async () => {
   clock = Date.parse("2026-01-01T00:00:00Z")
   chain = await startLocalChain({ host: "127.0.0.1", port: 0, now: () => clock })
   const issuer = await startIssuer()
-  relay = await startRelay(chain.url, { auth: issuer.plugin, env: { SVC_TRANSACTION_VERIFY: "signatures" } })
+  const env = {
+    SVC_TRANSACTION_VERIFY: "signatures",
+    SVC_TRANSACTION_MAX_BYTES: "4096",
+    SVC_TRANSACTION_MAX_BODY_BYTES: "8192",
+  }
+  relay = await testRelay(chain.url, { auth: issuer.plugin, env })
   headers = await issuer.bearer()
 })
-afterEach(async () => {
-  await relay.close()
-  await chain.close()
-})
+afterEach(() => chain.close())
 
 const pass = (slots: number): void => void (clock += slots * slotMs)
 const rpc = () => createSolanaRpc(chain.url)
@@ -59,15 +61,6 @@ test("a transfer goes through the relay from blockhash to finalized", async () =
 })
 
 test("a version 1 transaction goes the same way, beyond a packet's size where the setting allows it", async () => {
-  await relay.close()
-  const issuer = await startIssuer()
-  const env = {
-    SVC_TRANSACTION_VERIFY: "signatures",
-    SVC_TRANSACTION_MAX_BYTES: "4096",
-    SVC_TRANSACTION_MAX_BODY_BYTES: "8192",
-  }
-  relay = await startRelay(chain.url, { auth: issuer.plugin, env })
-  headers = await issuer.bearer()
   const [payer, to] = [await funded(), (await generateKeyPairSigner()).address]
   pass(2)
   const instructions = [transfer(payer.address, to, 1_000_000_000n), memo(new Uint8Array(3000).fill(97))]

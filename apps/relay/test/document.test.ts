@@ -1,20 +1,20 @@
-import { fileURLToPath } from "node:url"
+import { join } from "node:path"
 import { startProcess } from "@svc/testing"
 import { expect, test } from "vitest"
 import committed from "../openapi.json" with { type: "json" }
 import { document } from "../scripts/openapi.ts"
 import { errors } from "../src/errors.ts"
-import { startRelay } from "./fixture.ts"
+import { testRelay } from "./fixture.ts"
 import { routes } from "../src/routes/table.ts"
 
-const folder = fileURLToPath(new URL("..", import.meta.url))
+const folder = join(import.meta.dirname, "..")
 
 test("openapi.json is what the schemas say; `pnpm openapi` writes it anew", () => {
   expect(committed).toEqual(JSON.parse(JSON.stringify(document)))
 })
 
 test("openapi.json passes the linter without a warning", async () => {
-  const linter = fileURLToPath(new URL("../node_modules/@redocly/cli/bin/cli.js", import.meta.url))
+  const linter = join(folder, "node_modules/@redocly/cli/bin/cli.js")
   const env = { REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" }
   const lint = startProcess(process.execPath, [linter, "lint", "openapi.json"], { cwd: folder, env })
   expect([await lint.exited, lint.stdout() + lint.stderr()]).toEqual([0, expect.stringContaining("is valid")])
@@ -25,13 +25,12 @@ const ofService = ["/", "/health", "/livez", "/readyz", "/openapi.json"]
 
 test("a relay describes what it serves: without its routes nothing of them", async () => {
   for (const enabled of ["true", "false"]) {
-    const relay = await startRelay("http://127.0.0.1:9", { env: { SVC_TRANSACTIONS_ENABLED: enabled } })
+    const relay = await testRelay("http://127.0.0.1:9", { env: { SVC_TRANSACTIONS_ENABLED: enabled } })
     const { body } = await relay.request("/openapi.json", {})
     const paths = Object.keys(body.paths)
     expect(paths.toSorted()).toEqual(
       [...ofService, ...(enabled === "true" ? routes.map(({ path }) => path) : [])].toSorted(),
     )
-    await relay.close()
   }
 })
 

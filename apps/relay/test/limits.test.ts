@@ -6,12 +6,11 @@ import { createAdmission } from "../src/admission.ts"
 import { readConfig } from "../src/config.ts"
 import { routes } from "../src/routes/table.ts"
 import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
-import { type Relay, startIssuer, startRelay } from "./fixture.ts"
+import { startIssuer, testRelay } from "./fixture.ts"
 import { memo } from "@svc/testing/solana"
 import { anySigner, signedTransaction } from "./transactions.ts"
 
 let rpc: FakeRpc
-let relay: Relay
 let issuer: Awaited<ReturnType<typeof startIssuer>>
 let clock = 0
 const now = () => clock
@@ -21,9 +20,8 @@ beforeAll(async () => {
   issuer = await startIssuer()
 })
 afterAll(() => rpc.close())
-afterEach(async () => {
+afterEach(() => {
   rpc.cut()
-  await relay?.close()
   rpc.requests.length = 0
 })
 
@@ -38,7 +36,7 @@ const from = (address: string) => ({ "x-forwarded-for": address })
 
 test("each class has its own bucket per address, and opens again a minute later", async () => {
   answerAll()
-  relay = await startRelay(rpc.url, { env: perMinute(1, 1, 2), now })
+  const relay = await testRelay(rpc.url, { env: perMinute(1, 1, 2), now })
   const codes = async (route: string, times: number) => {
     const all = []
     for (let i = 0; i < times; i++) all.push((await relay.post(route, {})).status)
@@ -83,8 +81,9 @@ test("each concurrency setting limits a class of its own, and each class has one
 
 test("addresses are told apart behind a trusted proxy only, and IPv6 by its /64", async () => {
   answerAll()
-  relay = await startRelay(rpc.url, { env: perMinute(9, 9, 1), now, trusted })
-  const status = async (headers: Record<string, string>) => (await relay.post("block-height", {}, headers)).status
+  const relay = await testRelay(rpc.url, { env: perMinute(9, 9, 1), now, trusted })
+  const status = async (headers: Record<string, string>, by = relay) =>
+    (await by.post("block-height", {}, headers)).status
   expect(await status(from("192.0.2.1"))).toBe(200)
   expect(await status(from("192.0.2.2"))).toBe(200)
   expect(await status(from("192.0.2.1"))).toBe(429)
@@ -93,15 +92,14 @@ test("addresses are told apart behind a trusted proxy only, and IPv6 by its /64"
   expect(await status(from("2001:db8:0:1::1"))).toBe(200)
   expect(await status(from("2001:db8:0:1:ffff::2"))).toBe(429)
   expect(await status(from("2001:db8:0:2::1"))).toBe(200)
-  await relay.close()
-  relay = await startRelay(rpc.url, { env: perMinute(9, 9, 1), now })
-  expect(await status(from("192.0.2.1"))).toBe(200)
-  expect(await status(from("192.0.2.2"))).toBe(429)
+  const untrusting = await testRelay(rpc.url, { env: perMinute(9, 9, 1), now })
+  expect(await status(from("192.0.2.1"), untrusting)).toBe(200)
+  expect(await status(from("192.0.2.2"), untrusting)).toBe(429)
 })
 
 test("a subject has the lower of setting and claim, over all its addresses, apart for each class of key", async () => {
   answerAll()
-  relay = await startRelay(rpc.url, { env: perMinute(9, 9, 4), now, auth: issuer.plugin, trusted })
+  const relay = await testRelay(rpc.url, { env: perMinute(9, 9, 4), now, auth: issuer.plugin, trusted })
   const limits = { max_transaction_status_requests_per_minute: 2 }
   const secret = await issuer.bearer({ limits })
   const publishable = await issuer.bearer({ limits, key_class: "publishable" })
@@ -124,7 +122,7 @@ test("a subject has the lower of setting and claim, over all its addresses, apar
 
 test("a setting or claim of 0 denies all, with Retry-After 60", async () => {
   answerAll()
-  relay = await startRelay(rpc.url, { env: perMinute(0, 9, 9), now, auth: issuer.plugin })
+  const relay = await testRelay(rpc.url, { env: perMinute(0, 9, 9), now, auth: issuer.plugin })
   const none = await relay.post("fee", {})
   expect([none.status, none.headers.get("retry-after")]).toEqual([429, "60"])
   const claims = [
@@ -138,7 +136,7 @@ test("a setting or claim of 0 denies all, with Retry-After 60", async () => {
 })
 
 test("claims lower the sizes too", async () => {
-  relay = await startRelay(rpc.url, { auth: issuer.plugin })
+  const relay = await testRelay(rpc.url, { auth: issuer.plugin })
   const body = { transaction: "AAAA" }
   const small = await issuer.bearer({ limits: { max_transaction_request_bytes: 10 } })
   expect((await relay.post("send", body, small)).body.code).toBe("request_too_large")
@@ -150,7 +148,7 @@ test("claims lower the sizes too", async () => {
 
 test("places: send and the rest apart, taken without waiting, free again after the answer", async () => {
   rpc.script(() => ({ after: "stall" }))
-  relay = await startRelay(rpc.url, {
+  const relay = await testRelay(rpc.url, {
     env: { SVC_TRANSACTION_INSPECT_CONCURRENCY: "2", SVC_TRANSACTION_SEND_CONCURRENCY: "1" },
   })
   const wire = await signedTransaction(await anySigner(), [memo(new Uint8Array(1))])
@@ -178,7 +176,7 @@ test("places: send and the rest apart, taken without waiting, free again after t
 
 test("a subject's claim limits its places, and leaves others theirs", async () => {
   rpc.script(() => ({ after: "stall" }))
-  relay = await startRelay(rpc.url, { auth: issuer.plugin })
+  const relay = await testRelay(rpc.url, { auth: issuer.plugin })
   const alice = await issuer.bearer({ limits: { max_transaction_concurrency: 1 } })
   const held = relay.post("block-height", {}, alice)
   await rpc.received(1)
@@ -195,7 +193,7 @@ test("a subject's claim limits its places, and leaves others theirs", async () =
 
 test("a body that does not arrive holds no place", async () => {
   answerAll()
-  relay = await startRelay(rpc.url, { env: { SVC_TRANSACTION_INSPECT_CONCURRENCY: "1" } })
+  const relay = await testRelay(rpc.url, { env: { SVC_TRANSACTION_INSPECT_CONCURRENCY: "1" } })
   const head = "POST /transactions/v1/block-height HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
   const slow = Array.from({ length: 5 }, () => connect(relay.port, "127.0.0.1"))
   await Promise.all(

@@ -4,32 +4,26 @@ import { createReads } from "../src/upstream/reads.ts"
 import { blockHeight } from "../src/routes/block-height.ts"
 import type { UpstreamAnswer } from "../src/upstream/upstream.ts"
 import { type FakeRpc, http, raw, result, rpcError, type Script, startFakeRpc } from "./fake-rpc.ts"
-import { type Relay, startRelay } from "./fixture.ts"
+import { type Relay, testRelay } from "./fixture.ts"
 import { firstSignatureOf, memo } from "@svc/testing/solana"
 import { anySigner, signedTransaction } from "./transactions.ts"
 import { base58 } from "@svc/common/base58"
 
 let rpcs: FakeRpc[]
-let relay: Relay | undefined
 let clock: number
 beforeEach(async () => {
   clock = 0
   rpcs = await Promise.all([startFakeRpc(), startFakeRpc(), startFakeRpc()])
   for (const [index, rpc] of rpcs.entries()) rpc.script((r) => result(r, String(index)))
 })
-afterEach(async () => {
-  for (const rpc of rpcs) rpc.cut()
-  await relay?.close()
-  await Promise.all(rpcs.map((rpc) => rpc.close()))
-})
+afterEach(() => Promise.all(rpcs.map((rpc) => rpc.close())))
 
 const rpc = (index: number): FakeRpc => rpcs[index] ?? expect.fail("no such provider")
 const start = async (env: Record<string, string> = {}, fallbacks = rpcs.slice(1)): Promise<Relay> => {
   const SVC_TRANSACTION_READ_FALLBACK_URLS = fallbacks
     .map(({ url }) => `${url}/fallback-key-${url.slice(-4)}`)
     .join(", ")
-  relay = await startRelay(rpc(0).url, { now: () => clock, env: { SVC_TRANSACTION_READ_FALLBACK_URLS, ...env } })
-  return relay
+  return testRelay(rpc(0).url, { now: () => clock, env: { SVC_TRANSACTION_READ_FALLBACK_URLS, ...env } })
 }
 const height = async (of: Relay): Promise<string> => {
   const { status, body } = await of.post("block-height", {})
@@ -96,7 +90,6 @@ test("/health tells who gave the last answer, where there are fallbacks", async 
   rpc(0).script(() => raw("", 503))
   await height(open)
   expect(await answering()).toEqual({ enabled: true, answering: "fallback-1" })
-  await open.close()
   const alone = await start({ SVC_TRANSACTION_READ_FALLBACK_URLS: "" })
   expect((await alone.request("/health", { method: "GET" })).body.transactions).toEqual({ enabled: true })
 })
