@@ -1,7 +1,6 @@
 // Every example of every command's help, run as it stands against all services.
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { createSolanaRpc } from "@solana/kit"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { z } from "zod"
 import { commands } from "../apps/cli/src/commands.ts"
@@ -46,8 +45,7 @@ afterAll(() => instance?.stop())
 
 /** Two payments for the examples, signed when they're needed: a blockhash lives a minute, and all examples take longer. */
 const signPayments = async () => {
-  const { value: latest } = await createSolanaRpc(instance.chainUrl).getLatestBlockhash().send()
-  const [first, second] = [await wallet.signTransfer(1_000_000n, latest), await wallet.signTransfer(2_000_000n, latest)]
+  const [first, second] = [await wallet.signTransfer(1_000_000n), await wallet.signTransfer(2_000_000n)]
   await writeFile(join(shell.home, "project/transaction.bin"), Buffer.from(first.wire, "base64"))
   await shell.write("project/transaction.base64", second.wire)
   signature = second.signature

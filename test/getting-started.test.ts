@@ -1,6 +1,5 @@
 // The page for newcomers, pasted into a shell as it stands: in the pinned Node, and in the machine's own, as old as 20.
 import { mkdir, readFile, writeFile } from "node:fs/promises"
-import { existsSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 import { startProcess } from "@svc/testing"
 import { z } from "zod"
@@ -8,16 +7,13 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { differences, shownJson } from "../apps/docs-server/test/content/compare-response.ts"
 import { fencesOf } from "../apps/docs-server/test/content/steps.ts"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
+import { ownNodeFolder } from "./own-node.ts"
 
 let instance: Instance
 beforeAll(async () => {
   instance = await startInstance()
 }, 180_000)
 afterAll(() => instance?.stop())
-
-const ownNode = (process.env["PATH"] ?? "")
-  .split(delimiter)
-  .find((folder) => !folder.includes("node_modules") && existsSync(join(folder, "node")))
 
 /** A JSON value with its fields, and the types of what they hold. */
 const shapeOf = (value: unknown): unknown =>
@@ -27,7 +23,7 @@ const shapeOf = (value: unknown): unknown =>
 
 test.each([
   ["the pinned Node", dirname(process.execPath)],
-  ["the machine's Node", ownNode ?? dirname(process.execPath)],
+  ["the machine's Node", ownNodeFolder],
 ])(
   "getting-started runs by copy and paste in %s, from an empty folder to the own transfer in the stream",
   async (name, node) => {

@@ -1,7 +1,6 @@
 // What an agent does from its first day on, by the tools of svc mcp alone.
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { createSolanaRpc } from "@solana/kit"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type McpClient, startMcp } from "../apps/cli/test/mcp-client.ts"
 import { runProgram } from "../apps/cli/test/tool.ts"
@@ -37,10 +36,6 @@ afterAll(async () => {
   await instance?.stop()
 })
 
-const sign = async (amount: bigint) => {
-  const { value: latest } = await createSolanaRpc(instance.chainUrl).getLatestBlockhash().send()
-  return wallet.signTransfer(amount, latest)
-}
 const writeJson = async (name: string, value: unknown): Promise<string> => {
   await writeFile(join(instance.folder, name), JSON.stringify(value))
   return join(instance.folder, name)
@@ -126,14 +121,14 @@ test("a wait ends at once when it is cancelled, and when the client goes away", 
 })
 
 test("it pays once under one id, and looks the transaction up", { timeout }, async () => {
-  const { wire, signature } = await sign(1_000_000n)
+  const { wire, signature } = await wallet.signTransfer(1_000_000n)
   const before = await wallet.recipientBalance()
   const payment = { id: "rent", transaction: wire, purpose: "rent of May" }
   const [first, second] = await Promise.all([mcp.call("submit_payment", payment), mcp.call("submit_payment", payment)])
   expect(first).toMatchObject({ id: "rent", state: "landed", signature, err: null })
   expect(second).toEqual(first)
   expect((await wallet.recipientBalance()) - before).toBe(1_000_000n)
-  const { wire: other } = await sign(2_000_000n)
+  const { wire: other } = await wallet.signTransfer(2_000_000n)
   const reused = await mcp.fails("submit_payment", { id: "rent", transaction: other, purpose: "another" })
   expect(reused).toMatchObject({ code: "id-reused", retryable: false })
   expect(await mcp.call("list_payments")).toMatchObject({ payments: [{ id: "rent", state: "landed", signature }] })
@@ -226,7 +221,7 @@ test(
     // 5 a browser's key: the tools find the command, which a person or a shell runs
     await agent.call("search_docs", { query: "publishable key origin browser", limit: 1 })
     // 6 pay once, killed while paying
-    const { wire, signature } = await sign(3_000_000n)
+    const { wire, signature } = await wallet.signTransfer(3_000_000n)
     const before = await wallet.recipientBalance()
     const payment = { id: "killed", transaction: wire }
     const kill = () => process.kill(killed.transport.pid ?? 0, "SIGKILL")
@@ -234,7 +229,7 @@ test(
     expect(await agent.call("submit_payment", payment)).toMatchObject({ state: "landed", signature })
     expect((await wallet.recipientBalance()) - before).toBe(3_000_000n)
     // 7 fee, simulation, status
-    const { wire: next } = await sign(4_000_000n)
+    const { wire: next } = await wallet.signTransfer(4_000_000n)
     expect(await agent.call("get_fee", { transaction: next })).toEqual({ lamports: "5000" })
     expect(await agent.call("simulate_transaction", { transaction: next })).toMatchObject({ err: null })
     await agent.call("get_transaction", { signature })

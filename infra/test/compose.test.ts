@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest"
 import { parse } from "yaml"
 
 import { services as table } from "../services.ts"
-import { apps, envEntries, readers } from "./settings.ts"
+import { apps, envEntries, image as ofImage, readers } from "./settings.ts"
 
 type Dependency = { readonly condition: string }
 type ComposeService = {
@@ -128,8 +128,7 @@ describe.each(apps)("%s", (app) => {
   test("starts with what the example and compose.yaml set together", async () => {
     expect(env_file).toEqual([`env/${app}.env`])
     const fromFile = Object.fromEntries(envEntries(read(`env/${app}.env.example`)))
-    const fromImage = { HOST: "0.0.0.0", NODE_ENV: "production", SVC_DATA_DIR: "/data" }
-    await expect(Promise.resolve(readers[app]({ ...fromImage, ...fromFile, ...environment }))).resolves.toBeDefined()
+    await expect(Promise.resolve(readers[app]({ ...ofImage, ...fromFile, ...environment }))).resolves.toBeDefined()
   })
 
   test("trusts the addresses that its proxy forwards, and no other", () => {

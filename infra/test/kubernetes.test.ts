@@ -9,7 +9,7 @@ import { z } from "zod"
 import { typeProblems } from "./kubernetes-types.ts"
 import { lookUp, noKubectl, renderKustomization } from "./kustomization.ts"
 import { services } from "../services.ts"
-import { apps, readers, settingNames } from "./settings.ts"
+import { apps, image, readers, secrets, settingNames } from "./settings.ts"
 
 beforeEach(({ skip }) => skip(noKubectl, "kubectl is missing"))
 const scrape = z.object({
@@ -111,9 +111,6 @@ describe.each(apps)("%s", (name) => {
     const known = new Set([...(await settingNames(name)), ...(container.env ?? []).map((variable) => variable.name)])
     expect(Object.keys(set).filter((key) => !known.has(key) && !key.startsWith("OTEL_"))).toEqual([])
     expect((container.env ?? []).map((variable) => variable.name).filter((key) => !known.has(key))).toEqual([])
-    // What the image sets, and what the secrets hold.
-    const image = { HOST: "0.0.0.0", NODE_ENV: "production", SVC_DATA_DIR: "/data" }
-    const secrets = { DATABASE_URL: "postgres://db.example/svc", SVC_TRANSACTION_RPC_URL: "https://rpc.example.com" }
     await expect(Promise.resolve(readers[name]({ ...image, ...set, ...secrets }))).resolves.toBeDefined()
   })
 

@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from "vitest"
 import { parse } from "yaml"
 
 import { lookUp, noKubectl, renderKustomization } from "./kustomization.ts"
-import { readers } from "./settings.ts"
+import { image, readers, secrets } from "./settings.ts"
 
 beforeEach(({ skip }) => skip(noKubectl, "kubectl is missing"))
 const overlay = (name: string) => renderKustomization(`overlays/${name}`)
@@ -26,9 +26,7 @@ test("relay and platform count in the server, of which only they know the way", 
     const { data } = find("ConfigMap", `${app}-settings`)
     const replicas = find("Deployment", app).spec?.replicas
     expect(data).toMatchObject({ SVC_LIMITS_URL: "redis://valkey:6379", SVC_LIMITS_REPLICAS: String(replicas) })
-    const secrets = { DATABASE_URL: "postgres://db.example/svc", SVC_TRANSACTION_RPC_URL: "https://rpc.example.com" }
-    const read = readers[app]({ HOST: "0.0.0.0", NODE_ENV: "production", SVC_DATA_DIR: "/data", ...data, ...secrets })
-    await expect(Promise.resolve(read)).resolves.toBeDefined()
+    await expect(Promise.resolve(readers[app]({ ...image, ...data, ...secrets }))).resolves.toBeDefined()
   }
   const who = ["relay", "platform-api"]
   const out = find("NetworkPolicy", "limits-out").spec

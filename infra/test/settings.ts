@@ -14,6 +14,10 @@ export const readers: Readonly<Record<App, (env: Environment) => unknown>> = {
   "platform-api": readPlatformSettings,
 }
 
+/** What the images set, and what the secrets of a cluster hold. */
+export const image = { HOST: "0.0.0.0", NODE_ENV: "production", SVC_DATA_DIR: "/data" }
+export const secrets = { DATABASE_URL: "postgres://db.example/svc", SVC_TRANSACTION_RPC_URL: "https://rpc.example.com" }
+
 export const apps: readonly App[] = ["docs-server", "relay", "platform-api"]
 
 /** The names of all variables that a service looks at. */

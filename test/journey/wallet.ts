@@ -18,8 +18,9 @@ export const createWallet = async (chainUrl: string) => {
     balance: () => balanceOf(payer.address),
     recipientBalance: () => balanceOf(recipient),
     fund: (amount: bigint) => rpc.requestAirdrop(payer.address, lamports(amount)).send(),
-    /** A signed transfer to the recipient, as base64, and the signature it will be known by. */
-    signTransfer: async (amount: bigint, { blockhash }: Latest, version: 0 | 1 = 0) => {
+    /** A signed transfer to the recipient, as base64, and the signature it will be known by; for now, unless told for when. */
+    signTransfer: async (amount: bigint, latest?: Latest, version: 0 | 1 = 0) => {
+      const { blockhash } = latest ?? (await rpc.getLatestBlockhash().send()).value
       const instruction = transfer(payer.address, recipient, amount)
       const { base64: wire, signature } = await signTransaction(payer, [instruction], { blockhash, version })
       return { wire, signature }

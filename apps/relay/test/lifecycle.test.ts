@@ -83,7 +83,7 @@ test("unprotected it warns, and once more when a proxy is trusted", async () => 
   expect(service.child.stdout()).toMatch(/"warn".*SVC_TRUSTED_PROXY_CIDRS/)
 })
 
-test("a relay that can't fetch the session keys says from which host, and why", async () => {
+test("a relay that can't fetch the session keys is alive and not ready, and says from which host, and why", async () => {
   const port = await freePort()
   const service = await startService({
     ...enabled("http://127.0.0.1:9"),
@@ -95,6 +95,9 @@ test("a relay that can't fetch the session keys says from which host, and why", 
     host: `127.0.0.1:${port}`,
     reason: `fetch failed: connect ECONNREFUSED 127.0.0.1:${port}`,
   })
+  const ready = await fetch(`${service.url}/readyz`)
+  expect([ready.status, await ready.json()]).toEqual([503, { status: "unavailable", missing: ["session-keys"] }])
+  expect((await fetch(`${service.url}/livez`)).status).toBe(200)
   expect(await service.stop()).toBe(0)
 })
 

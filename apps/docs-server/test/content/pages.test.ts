@@ -1,6 +1,6 @@
-import { existsSync, readdirSync } from "node:fs"
+import { readdirSync } from "node:fs"
 import { mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises"
-import { delimiter, join } from "node:path"
+import { join } from "node:path"
 import {
   createTestDatabase,
   type Fault,
@@ -15,6 +15,7 @@ import { z } from "zod"
 import { curlRequest, shellWords, variablesOf } from "./command-line.ts"
 import { startInstance } from "../../../../scripts/running/instance.ts"
 import { createPerson } from "../../../../scripts/running/operate.ts"
+import { ownNodeFolder } from "../../../../test/own-node.ts"
 import {
   balanceOf,
   fund,
@@ -145,14 +146,6 @@ test("the first command of agent.md installs the skill files and remembers this 
   }
 }, 60_000)
 
-// The machine's own Node, which may be as old as 20.
-const ownNode =
-  (process.env["PATH"] ?? "")
-    .split(delimiter)
-    .filter((part) => !part.includes("node_modules"))
-    .map((part) => join(part, "node"))
-    .find((path) => existsSync(path)) ?? process.execPath
-
 const refusal = (status: number, code: string, headers: Readonly<Record<string, string>> = {}) => ({
   status,
   headers: { "x-svc-upstream-attempted": "false", ...headers },
@@ -202,7 +195,7 @@ test("the program of the svc-consume skill pays once for each id: killed, run ag
   const API_KEY = await give("API_KEY", instance, new Map())
   const env = { API_KEY, KEYPAIR_FILE: "key.json", RECIPIENT: recipient, PAYMENT_ID: "invoice-1" }
   const start = (other: Partial<typeof env> = {}) =>
-    startProcess(ownNode, ["send.mjs"], { cwd: folder, env: { ...env, ...other } })
+    startProcess(join(ownNodeFolder, "node"), ["send.mjs"], { cwd: folder, env: { ...env, ...other } })
   const endOf = async (run: ReturnType<typeof start>) => [await run.exited, run.stderr(), run.stdout()]
 
   // The relay takes the transaction, its answer is lost, nothing more is heard, and the program dies.
