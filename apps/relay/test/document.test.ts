@@ -1,4 +1,5 @@
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { startProcess } from "@svc/testing"
 import { expect, test } from "vitest"
 import committed from "../openapi.json" with { type: "json" }
@@ -14,7 +15,7 @@ test("openapi.json is what the schemas say; `pnpm openapi` writes it anew", () =
 })
 
 test("openapi.json passes the linter without a warning", async () => {
-  const linter = join(folder, "node_modules/@redocly/cli/bin/cli.js")
+  const linter = fileURLToPath(new URL("../node_modules/@redocly/cli/bin/cli.js", import.meta.url))
   const env = { REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" }
   const lint = startProcess(process.execPath, [linter, "lint", "openapi.json"], { cwd: folder, env })
   expect([await lint.exited, lint.stdout() + lint.stderr()]).toEqual([0, expect.stringContaining("is valid")])
