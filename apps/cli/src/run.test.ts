@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { stripVTControlCharacters } from "node:util"
-import { afterAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import { startServer } from "../test/server.ts"
 import { formatNames } from "./output/format.ts"
 import { run } from "./run.ts"
@@ -10,7 +10,6 @@ import { settingsFolder } from "./settings/settings.ts"
 const stack = { name: "mining", entities: ["Round"], websocket_url: "wss://a.example", description: "d" }
 const hostile = 'export const a = "\u001b]0;title\u0007\u009b2J"\n'
 const server = await startServer(({ target }) => ({ body: target.includes("/types") ? hostile : [stack] }))
-afterAll(server.close)
 
 const call = async (command: string[], env: Record<string, string>, isTTY = true, columns = 200) => {
   const written = { stdout: "", stderr: "" }

@@ -3,9 +3,8 @@ import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { keyHint, mintKey } from "@svc/keys"
 import { beforeEach, expect, test } from "vitest"
-import { type Received, type Reply, serve } from "./server.ts"
-import { expectError, json } from "./tool.ts"
-import { startToolAndServer } from "./tool-and-server.ts"
+import { type Received, type Reply, serve, startServer } from "./server.ts"
+import { expectError, json, makeTool } from "./tool.ts"
 
 const newKey = (): string => mintKey("ak", randomBytes, randomBytes(32))
 
@@ -24,7 +23,8 @@ const api = ({ method, target, headers }: Received): Reply => {
   return { body: { slug, display_name: `agent-${slug}`, status: "active", ...times } }
 }
 
-const { tool, server } = await startToolAndServer(api)
+const tool = await makeTool()
+const server = await startServer(api)
 const folder = join(tool.home, "config/svc")
 const file = join(folder, "credentials.json")
 beforeEach(async () => {

@@ -1,19 +1,13 @@
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { freePort } from "@svc/testing"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import manifest from "../package.json" with { type: "json" }
 import { commands } from "../src/commands.ts"
 import { serve } from "./server.ts"
-import { expectError, json, makeTool, runProgram, type Tool } from "./tool.ts"
+import { expectError, json, makeTool, runProgram } from "./tool.ts"
 
-let tool: Tool
-beforeAll(async () => {
-  tool = await makeTool()
-})
-afterAll(async () => {
-  await tool.remove()
-})
+const tool = await makeTool()
 
 test("--version is the version alone; --help, help and no argument at all name every command, on the standard output", async () => {
   expect(await tool.svc(["--version"])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: "" })

@@ -2,14 +2,14 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { beforeEach, expect, test } from "vitest"
 import { type Received, type Reply, serve, startServer } from "./server.ts"
-import { json } from "./tool.ts"
-import { startToolAndServer } from "./tool-and-server.ts"
+import { json, makeTool } from "./tool.ts"
 
 const api = ({ target }: Received): Reply =>
   target === "/api/agents/signup"
     ? { status: 201, body: { slug: "agt_1", display_name: "a", api_key: "svc_ak_first" } }
     : { body: [] }
-const { tool, server: first } = await startToolAndServer(api)
+const tool = await makeTool()
+const first = await startServer(api)
 const second = await startServer(api)
 const third = await startServer(api)
 const folder = join(tool.home, "config/svc")

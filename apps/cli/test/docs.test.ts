@@ -1,13 +1,13 @@
 import { beforeEach, expect, test } from "vitest"
-import type { Received, Reply } from "./server.ts"
-import { expectError, json, resultOf } from "./tool.ts"
-import { startToolAndServer } from "./tool-and-server.ts"
+import { type Received, type Reply, startServer } from "./server.ts"
+import { expectError, json, makeTool, resultOf } from "./tool.ts"
 
 const results = [
   { slug: "keys", title: "Keys", section: "Rotate", anchor: "rotate", url: "u", snippet: "How to rotate", score: 2 },
 ]
 let reply: (request: Received) => Reply
-const { tool, server } = await startToolAndServer((request) => reply(request))
+const tool = await makeTool()
+const server = await startServer((request) => reply(request))
 beforeEach(() => {
   server.received.length = 0
 })

@@ -1,19 +1,15 @@
 // svc mcp is killed while it submits payments: each is paid once all the same.
 import { createRandom, startFaultProxy } from "@svc/testing"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import { startMcp } from "./mcp-client.ts"
-import { type RelaySetup, startRelaySetup } from "./relay-setup.ts"
+import { startRelaySetup } from "./relay-setup.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
 const runs = full ? 200 : 5
 const amount = 1_000_000n
 const { next } = createRandom()
 
-let setup: RelaySetup
-beforeAll(async () => {
-  setup = await startRelaySetup()
-})
-afterAll(() => setup.stop())
+const setup = await startRelaySetup()
 
 test(
   "killed at any request of submit_payment, with a second svc mcp beside it, a payment is paid once",
@@ -23,7 +19,6 @@ test(
     let kill = (): void => {}
     const proxy = await startFaultProxy({
       target: setup.env.SVC_RELAY_URL,
-      late: async () => {},
       choose: () => {
         left -= 1
         if (left !== 0) return undefined
@@ -31,12 +26,7 @@ test(
         return next() < 0.5 ? "drop-request" : "drop-answer"
       },
     })
-    const env = {
-      ...setup.env,
-      SVC_RELAY_URL: proxy.url,
-      HOME: setup.tool.home,
-      XDG_CONFIG_HOME: `${setup.tool.home}/config`,
-    }
+    const env = { ...setup.env, SVC_RELAY_URL: proxy.url }
     let kills = 0
     for (let run = 0; run < runs; run++) {
       const id = `killed-${run}`

@@ -2,9 +2,8 @@ import { createHash } from "node:crypto"
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { beforeEach, expect, test } from "vitest"
-import { serve, type Reply } from "./server.ts"
-import { expectError, json, runProgram } from "./tool.ts"
-import { startToolAndServer } from "./tool-and-server.ts"
+import { type Reply, serve, startServer } from "./server.ts"
+import { expectError, json, makeTool, runProgram } from "./tool.ts"
 
 // With a byte order mark, which decoding would drop: what counts are the bytes.
 const text = (name: string): string => `\ufeff---\nname: ${name}\n---\n`
@@ -21,7 +20,8 @@ const names = ["svc", "svc-consume", "svc-build"]
 let skills: unknown
 let served: (name: string) => string
 let project: string
-const { tool, server } = await startToolAndServer(({ target }): Reply => {
+const tool = await makeTool()
+const server = await startServer(({ target }): Reply => {
   if (target === "/.well-known/agent-skills/index.json") return { body: { skills } }
   const name = /^\/skills\/([^/]+)\/SKILL\.md$/.exec(target)?.[1]
   const error = { code: "not_found", message: "No such page.", hint: "h" }
@@ -67,12 +67,7 @@ test("a link in the project is followed to another folder of the project, and ne
   expect(await readdir(outside)).toEqual([])
 })
 
-test("a project with a .claude folder gets them there too", async () => {
-  await mkdir(join(project, ".claude"))
-  expect(json(await init())).toEqual({ files: [...files(".agents", "created"), ...files(".claude", "created")] })
-})
-
-test("--dir names another project", async () => {
+test("a project with a .claude folder gets them there too; --dir names another project", async () => {
   await mkdir(join(project, "other/.claude"), { recursive: true })
   const ended = await init("--dir", "other")
   expect(json(ended)).toEqual({

@@ -2,9 +2,8 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { beforeEach, expect, test } from "vitest"
 import { keyHint } from "@svc/keys"
-import { serve, type Received, type Reply } from "./server.ts"
-import { expectError, json } from "./tool.ts"
-import { startToolAndServer } from "./tool-and-server.ts"
+import { type Received, type Reply, serve, startServer } from "./server.ts"
+import { expectError, json, makeTool } from "./tool.ts"
 
 const kept = "svc_ak_keptkeptkeptkept"
 const fresh = "svc_ak_freshfreshfresh"
@@ -55,7 +54,8 @@ const answer = ({ method, target, headers }: Received): Reply => {
   return { status: 404, body: { error: "No such key.", code: "key-not-found" } }
 }
 
-const { tool, server } = await startToolAndServer(answer)
+const tool = await makeTool()
+const server = await startServer(answer)
 const file = join(tool.home, "config/svc/credentials.json")
 beforeEach(async () => {
   server.received.length = 0

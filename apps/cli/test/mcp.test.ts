@@ -3,12 +3,11 @@ import { join } from "node:path"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { codeIn, readPageTables } from "@svc/testing"
 import fc from "fast-check"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, expect, test } from "vitest"
 import { tools } from "../src/mcp/server.ts"
-import { type McpClient, startMcp } from "./mcp-client.ts"
-import type { Reply } from "./server.ts"
-import { startToolAndServer } from "./tool-and-server.ts"
-import { json } from "./tool.ts"
+import { startMcp } from "./mcp-client.ts"
+import { type Reply, startServer } from "./server.ts"
+import { json, makeTool } from "./tool.ts"
 
 /** As the contract of these tests counts: four characters a token. */
 const tokensOf = (text: string): number => Math.ceil(text.length / 4)
@@ -51,7 +50,8 @@ const answer = ({ target }: { readonly target: string }): Reply => {
   return { status: 404, body: { ...refusal, code: "stack-not-found", hint: "Look.", retryable: false } }
 }
 
-const { tool, server } = await startToolAndServer(answer)
+const tool = await makeTool()
+const server = await startServer(answer)
 const env = {
   HOME: tool.home,
   XDG_CONFIG_HOME: `${tool.home}/config`,
@@ -60,10 +60,7 @@ const env = {
   SVC_RELAY_URL: server.url,
   SVC_API_KEY: key,
 }
-let mcp: McpClient
-beforeAll(async () => {
-  mcp = await startMcp(tool.file, env)
-})
+const mcp = await startMcp(tool.file, env)
 afterAll(() => mcp.close())
 
 test("the definitions of all tools together have less than 4,000 tokens, each with an output schema and when to use it", async () => {

@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { app } from "../scripts/bundle.ts"
 import manifest from "../package.json" with { type: "json" }
-import { startServer } from "./server.ts"
+import { serve } from "./server.ts"
 import { runProgram } from "./tool.ts"
 
 // As on a machine that has nothing of this repository: its own node and npm, no registry, no settings.
@@ -65,7 +65,7 @@ test("the package is small, depends on nothing, and its bytes come out the same 
 
 test("npx runs it from a URL without any registry, on the machine's own Node", async () => {
   const bytes = await readFile(tarball)
-  const server = await startServer(() => ({ headers: { "content-type": "application/gzip" }, body: bytes }))
+  const server = await serve(() => ({ headers: { "content-type": "application/gzip" }, body: bytes }))
   const env = {
     PATH: path,
     HOME: home,
@@ -76,7 +76,6 @@ test("npx runs it from a URL without any registry, on the machine's own Node", a
   expect(
     await runProgram("npx", ["--yes", `${server.url}/cli/svc.tgz`, "--version"], { cwd: home, env }),
   ).toMatchObject({ code: 0, stdout: `${manifest.version}\n` })
-  await server.close()
 })
 
 test("called through a link, as package managers install it, it runs", async () => {

@@ -1,16 +1,12 @@
 import { readdir, truncate, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { startFaultProxy, startProcess } from "@svc/testing"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import { startMcp } from "./mcp-client.ts"
-import { type RelaySetup, startRelaySetup } from "./relay-setup.ts"
+import { startRelaySetup } from "./relay-setup.ts"
 import { expectError, json, resultOf } from "./tool.ts"
 
-let setup: RelaySetup
-beforeAll(async () => {
-  setup = await startRelaySetup()
-})
-afterAll(() => setup.stop())
+const setup = await startRelaySetup()
 
 const journal = () => join(setup.tool.home, "config/svc/payments")
 const sendArgs = (id: string) => ["send", "--id", id, "--stack", "transfers", "--json"]
@@ -26,7 +22,6 @@ test("a payment that was killed while it was sent ends by the same command, and 
   let hasSent = false
   const proxy = await startFaultProxy({
     target: setup.env.SVC_RELAY_URL,
-    late: async () => {},
     choose: ({ path }) => {
       if (path.endsWith("/send")) {
         hasSent = true
@@ -40,11 +35,10 @@ test("a payment that was killed while it was sent ends by the same command, and 
   const env = { ...setup.env, SVC_RELAY_URL: proxy.url }
   const run = (base64: string) =>
     setup.inFastTime(setup.tool.svc(sendArgs("rent"), { env, stdin: base64 }), first.signature)
-  const home = { HOME: setup.tool.home, XDG_CONFIG_HOME: join(setup.tool.home, "config") }
   const file = join(setup.tool.home, "rent.base64")
   await writeFile(file, first.base64)
   const words = [setup.tool.file, "send", file, "--id", "rent", "--stack", "transfers"]
-  const killed = startProcess(process.execPath, words, { env: { ...env, ...home } })
+  const killed = startProcess(process.execPath, words, { env })
   await looked
   killed.kill("SIGKILL")
   await killed.exited
@@ -118,11 +112,7 @@ test("a payment tells its purpose, and continues at a relay that has moved only 
     purpose: "rent to Ada",
     genesis_hash: expect.stringMatching(/^\w{32,44}$/),
   })
-  const moved = await startFaultProxy({
-    target: setup.env.SVC_RELAY_URL,
-    late: async () => {},
-    choose: () => undefined,
-  })
+  const moved = await startFaultProxy({ target: setup.env.SVC_RELAY_URL, choose: () => undefined })
   const settle = ["payments", "settle", "moved", "--stack", "transfers", "--json", "--relay-url", moved.url]
   expect(json(await setup.svc(settle))).toMatchObject([{ state: "undecided", lastError: { code: "other-relay" } }])
   const resend = [...sendArgs("moved"), "--relay-url", moved.url]
@@ -167,8 +157,7 @@ test("an id that can't be one, and a folder that can't be written to, are clear 
 
 test("of a blockhash that nobody knows, svc mcp counts from the first call: a later one proves the end without another wait", async () => {
   const { base64 } = await setup.wallet.transfer(1_000_000n, "EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N")
-  const home = { HOME: setup.tool.home, XDG_CONFIG_HOME: join(setup.tool.home, "config") }
-  const mcp = await startMcp(setup.tool.file, { ...setup.env, ...home })
+  const mcp = await startMcp(setup.tool.file, setup.env)
   const payment = { id: "stale", transaction: base64 }
   const leaving = new AbortController()
   const first = mcp.callTool("submit_payment", payment, {

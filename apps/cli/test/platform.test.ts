@@ -1,64 +1,48 @@
 // The tool against the real API: as one agent uses it from its first day to the end of its keys, then as a person publishes.
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { createTestDatabase, freePort, startProcess, type TestProcess, type TestDatabase } from "@svc/testing"
-import { afterAll, beforeAll, expect, test } from "vitest"
-import { expectError, json, makeTool, resultOf, type Tool } from "./tool.ts"
+import { createTestDatabase, freePort, startProcess } from "@svc/testing"
+import { afterAll, expect, test } from "vitest"
+import { expectError, json, makeTool, resultOf } from "./tool.ts"
 
 const root = join(import.meta.dirname, "../../..")
 const main = join(root, "apps/platform-api/src/main.ts")
 
-let tool: Tool
-let platform: TestProcess
-let database: TestDatabase
-let url: string
-let personsKey: string
-let ast: { entities: { sections: { fields: unknown[] }[] }[] }
-
-beforeAll(async () => {
-  tool = await makeTool()
-  const port = await freePort()
-  url = `http://127.0.0.1:${port}`
-  database = await createTestDatabase()
-  const env = {
-    DATABASE_URL: database.url,
-    SVC_DATA_DIR: join(tool.home, "data"),
-    PORT: String(port),
-    SVC_SAMPLE_STACKS: "true",
-    SVC_API_URL: url,
-  }
-  const made = startProcess(process.execPath, [main, "user", "create", "--email", "owner@example.com"], { env })
-  if ((await made.exited) !== 0) throw new Error(made.stderr())
-  personsKey = (JSON.parse(made.stdout()) as { api_key: string }).api_key
-  platform = startProcess(process.execPath, [main], { env })
-  await platform.waitFor(/listening/)
-  ast = JSON.parse(await readFile(join(root, "apps/platform-api/stacks/transfers.stack.json"), "utf8"))
-  await writeFile(join(tool.home, "first.json"), JSON.stringify(ast))
-  const fewer = { ...ast, entities: ast.entities.slice(1) }
-  await writeFile(join(tool.home, "breaking.json"), JSON.stringify(fewer))
-}, 60_000)
+const tool = await makeTool()
+const port = String(await freePort())
+const url = `http://127.0.0.1:${port}`
+const database = await createTestDatabase()
+const env = {
+  DATABASE_URL: database.url,
+  SVC_DATA_DIR: join(tool.home, "data"),
+  PORT: port,
+  SVC_SAMPLE_STACKS: "true",
+  SVC_API_URL: url,
+}
+const made = startProcess(process.execPath, [main, "user", "create", "--email", "owner@example.com"], { env })
+if ((await made.exited) !== 0) throw new Error(made.stderr())
+const { api_key: personsKey } = JSON.parse(made.stdout()) as { api_key: string }
+const platform = startProcess(process.execPath, [main], { env })
 afterAll(async () => {
   platform.kill("SIGTERM")
   await platform.exited
   await database.stop()
-  await tool.remove()
 })
+await platform.waitFor(/listening/)
+const ast: { entities: unknown[] } = JSON.parse(
+  await readFile(join(root, "apps/platform-api/stacks/transfers.stack.json"), "utf8"),
+)
+await writeFile(join(tool.home, "first.json"), JSON.stringify(ast))
+await writeFile(join(tool.home, "breaking.json"), JSON.stringify({ ...ast, entities: ast.entities.slice(1) }))
 
-const svc = (args: string, stdin = "", env: Record<string, string> = {}) =>
-  tool.svc(args.split(" "), { stdin, env: { SVC_API_URL: url, ...env } })
+const svc = (args: string, stdin = "", own: Record<string, string> = {}) =>
+  tool.svc(args.split(" "), { stdin, env: { SVC_API_URL: url, ...own } })
 
 /** The JSON of a call that succeeds. */
-const done = async (...args: string[]): Promise<Record<string, unknown>> => {
-  const ended = await tool.svc([...args, "--json"], { env: { SVC_API_URL: url } })
-  expect({ args, ...ended }).toMatchObject({ code: 0 })
-  return Object(json(ended))
-}
-/** The code of a call that fails. */
-const codeOf = async (...args: string[]): Promise<unknown> => {
-  const ended = await tool.svc([...args, "--json"], { env: { SVC_API_URL: url } })
-  expect({ args, ...ended }).toMatchObject({ code: 1 })
-  return Object(json(ended)).code
-}
+const done = async (args: string): Promise<Record<string, unknown>> => Object(resultOf(await svc(`${args} --json`)))
+/** Expects a call to fail with this code and text. Returns the document. */
+const fails = async (args: string, ...expected: [code: string, text?: string | RegExp]) =>
+  expectError(await svc(`${args} --json`), ...expected)
 
 test("what explore shows of the whole registry, of one stack and of one entity is the same", async () => {
   const { registry } = await done("explore")
@@ -67,47 +51,39 @@ test("what explore shows of the whole registry, of one stack and of one entity i
     const { name, description, websocket_url, entities, visibility, schema } = stack
     expect(Object.keys(stack)).toEqual(["name", "description", "websocket_url", "entities", "visibility", "schema"])
     expect(visibility).toBe("public")
-    expect(await done("explore", String(name).toUpperCase())).toEqual({ name, description, websocket_url, schema })
+    expect(await done(`explore ${String(name).toUpperCase()}`)).toEqual({ name, description, websocket_url, schema })
     for (const [index, entity] of entities.entries()) {
-      expect(await done("explore", name, String(entity).toLowerCase())).toEqual(schema.entities[index])
+      expect(await done(`explore ${name} ${String(entity).toLowerCase()}`)).toEqual(schema.entities[index])
     }
   }
-  expect(await codeOf("explore", "no-such-stack")).toBe("stack-not-found")
 })
 
 test("an agent's key is rotated in place, and the API's refusals come through by their codes", async () => {
-  const identity = await done("auth", "signup", "--name", "Scout")
+  const identity = await done("auth signup --name Scout")
   expect(identity).toMatchObject({ display_name: "Scout", status: "active", api_url: url })
-  expect(await done("auth", "status")).toEqual(identity)
-  const rotated = await done("keys", "rotate", "--overlap", "1h")
-  const keys = Object.values(await done("keys", "list"))
+  expect(await done("auth status")).toEqual(identity)
+  const rotated = await done("keys rotate --overlap 1h")
+  const keys = Object.values(await done("keys list"))
   expect(keys).toMatchObject([{ current: false }, { id: rotated["id"], current: true }])
   const { registry } = await done("explore")
   const target: string = Object(registry)[0].websocket_url
-  expect(await done("session", target, "--scope", "read")).toMatchObject({ token_type: "Bearer", scope: "read" })
-  for (const [code, ...args] of [
-    ["agent-account-forbidden", "session", "wss://not-listed.example"],
-    ["invalid-scope", "session", target, "--scope", "everything"],
-    ["key-not-found", "keys", "revoke", "999"],
-    ["origin-invalid-scheme", "keys", "publishable", "--origin", "app.example"],
-    ["already-signed-up", "auth", "signup"],
-  ] as const) {
-    expect(await codeOf(...args)).toBe(code)
-  }
-  await done("auth", "logout")
-  expect(await codeOf("keys", "list")).toBe("missing-credentials")
+  expect(await done(`session ${target} --scope read`)).toMatchObject({ token_type: "Bearer", scope: "read" })
+  await fails("session wss://not-listed.example", "agent-account-forbidden")
+  await fails(`session ${target} --scope everything`, "invalid-scope")
+  await fails("keys revoke 999", "key-not-found")
+  await fails("keys publishable --origin app.example", "origin-invalid-scheme")
+  await fails("auth signup", "already-signed-up")
+  await done("auth logout")
+  await fails("keys list", "missing-credentials")
 })
 
 test("without a person's key nothing is published, and the next step is said", async () => {
   const refused = await svc("push first.json --name my-transfers --json")
-  expect(json(refused)).toMatchObject({
-    code: "missing-credentials",
-    error: expect.stringMatching(/person's key.*svc auth login/),
-  })
+  expectError(refused, "missing-credentials", /person's key.*svc auth login/)
 })
 
 test("a person's key is kept beside the agent's, and both are shown, never the keys", async () => {
-  expect(await svc("auth signup --json")).toMatchObject({ code: 0 })
+  await done("auth signup")
   const login = await svc("auth login --json", personsKey)
   expect(json(login)).toMatchObject({ slug: null, status: "active", key_hint: expect.stringMatching(/^svc_sk_…/) })
   const status = await svc("auth status --json")
@@ -129,7 +105,7 @@ test("an AST that is refused leaves nothing behind, and its first faults are all
   for (const fault of ["ast_payload.stack_name", "ast_payload.entities[0].state_name"]) {
     expect(refused.stderr).toContain(fault)
   }
-  expect(json(await svc("specs --json"))).toEqual([])
+  expect(await done("specs")).toEqual([])
 })
 
 test("push publishes and follows to the end; what it made is listed; a breaking change waits for approval", async () => {
@@ -137,8 +113,8 @@ test("push publishes and follows to the end; what it made is listed; a breaking 
   const first = await svc(`push first.json ${options} --json`)
   expect(first.stderr).toContain("svc runs ")
   expect(resultOf(first)).toMatchObject({ workflow: "publish", status: "succeeded" })
-  expect(json(await svc("explore my-transfers --json"))).toMatchObject({ name: "my-transfers" })
-  expect(json(await svc("specs --json"))).toMatchObject([{ name: "my-transfers", latest_version: 1 }])
+  expect(await done("explore my-transfers")).toMatchObject({ name: "my-transfers" })
+  expect(await done("specs")).toMatchObject([{ name: "my-transfers", latest_version: 1 }])
   expect((await svc("specs")).stdout).toMatch(/^ID +NAME +LATEST VERSION/)
 
   const waiting = await svc("push breaking.json --name my-transfers --json")
@@ -147,33 +123,34 @@ test("push publishes and follows to the end; what it made is listed; a breaking 
   expect(waiting.stderr).toMatch(
     new RegExp(`breaks readers: .*entity SolTransfer removed.*svc runs resume ${run.id}`, "s"),
   )
-  expect(json(await svc(`runs resume ${run.id} --wait --json`))).toMatchObject({ id: run.id, status: "succeeded" })
-  expect(await svc("push first.json --name My-Transfers --allow-breaking --json")).toMatchObject({ code: 0 })
+  expect(await done(`runs resume ${run.id} --wait`)).toMatchObject({ id: run.id, status: "succeeded" })
+  await done("push first.json --name My-Transfers --allow-breaking")
   expect((await svc("runs")).stdout).toMatch(/publish +\d+ +succeeded/)
-  expect((json(await svc("builds --json")) as unknown[]).length).toBeGreaterThanOrEqual(3)
+  expect(Object.keys(await done("builds")).length).toBeGreaterThanOrEqual(3)
 })
 
 test("a deployment is stopped, started, rolled back and deleted; what its state forbids is said", async () => {
-  const [deployment] = json(await svc("deployments --json")) as { id: number }[]
-  const id = deployment?.id ?? 0
-  const status = async (): Promise<unknown> => json(await svc(`deployments ${id} --json`))
-  expectError(await svc(`deployments delete ${id} --json`), "deployment-active")
-  const rolledBack = await svc(`deployments rollback ${id} --to 1 --wait --json`)
-  expect(json(rolledBack)).toMatchObject({ status: "completed", events: expect.any(Array) })
+  const id = Object((await done("deployments"))[0]).id
+  const status = () => done(`deployments ${id}`)
+  await fails(`deployments delete ${id}`, "deployment-active")
+  expect(await done(`deployments rollback ${id} --to 1 --wait`)).toMatchObject({
+    status: "completed",
+    events: expect.any(Array),
+  })
   await expect.poll(status, { timeout: 20_000 }).toMatchObject({ status: "active", current_version: 1 })
   const stopping = await svc(`deployments stop ${id}`)
   expect([stopping.code, stopping.stderr]).toEqual([0, expect.stringContaining(`svc deployments ${id}`)])
   await expect.poll(status, { timeout: 20_000 }).toMatchObject({ status: "stopped" })
-  expectError(await svc("explore my-transfers --json"), "stack-not-found")
-  expect(json(await svc(`deployments restart ${id} --wait --json`))).toMatchObject({ status: "active" })
-  expect(json(await svc(`deployments stop ${id} --wait --json`))).toMatchObject({ status: "stopped" })
+  await fails("explore my-transfers", "stack-not-found")
+  expect(await done(`deployments restart ${id} --wait`)).toMatchObject({ status: "active" })
+  expect(await done(`deployments stop ${id} --wait`)).toMatchObject({ status: "stopped" })
   expect((await svc(`deployments delete ${id}`)).code).toBe(0)
 })
 
 test("a wrong file, a wrong word or a number that is none is said before anything is asked", async () => {
   await writeFile(join(tool.home, "list.json"), "[]")
-  expectError(await svc("push list.json --name a --json"), "invalid-ast")
-  expectError(await svc("push none.json --name a --json"), "unreadable-file")
+  await fails("push list.json --name a", "invalid-ast")
+  await fails("push none.json --name a", "unreadable-file")
   for (const args of [
     "push first.json",
     "runs resume",

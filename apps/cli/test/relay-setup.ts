@@ -2,11 +2,15 @@ import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { startLocalChain } from "@svc/local-chain"
 import { freePort, startProcess } from "@svc/testing"
+import { afterAll } from "vitest"
 import { startServer, type Reply } from "./server.ts"
 import { makeTool } from "./tool.ts"
 import { createWallet } from "./transfer.ts"
 
-/** The bundled tool, a platform that mints any token, the real relay and a local chain whose time the test moves. */
+/**
+ * The bundled tool, a platform that mints any token, the real relay and a local chain whose time the test moves, until the file's
+ * tests are done.
+ */
 export const startRelaySetup = async () => {
   let ahead = 0
   const tool = await makeTool()
@@ -26,7 +30,18 @@ export const startRelaySetup = async () => {
   })
   await relay.waitFor(/listening/)
   const relayUrl = `http://127.0.0.1:${port}`
-  const env = { SVC_API_URL: platform.url, SVC_API_KEY: "svc_ak_test", SVC_RELAY_URL: relayUrl }
+  const env = {
+    HOME: tool.home,
+    XDG_CONFIG_HOME: join(tool.home, "config"),
+    SVC_API_URL: platform.url,
+    SVC_API_KEY: "svc_ak_test",
+    SVC_RELAY_URL: relayUrl,
+  }
+  afterAll(async () => {
+    relay.kill("SIGKILL")
+    await relay.exited
+    await chain.close()
+  })
   return {
     tool,
     platform,
@@ -48,14 +63,5 @@ export const startRelaySetup = async () => {
       const [value] = await Promise.all([promise.finally(() => ended.abort()), passing()])
       return value
     },
-    stop: async (): Promise<void> => {
-      relay.kill("SIGKILL")
-      await relay.exited
-      await chain.close()
-      await platform.close()
-      await tool.remove()
-    },
   }
 }
-
-export type RelaySetup = Awaited<ReturnType<typeof startRelaySetup>>

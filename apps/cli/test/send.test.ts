@@ -1,16 +1,12 @@
-import { spawn } from "node:child_process"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
-import { type RelaySetup, startRelaySetup } from "./relay-setup.ts"
-import { startServer, type Reply, type TestServer } from "./server.ts"
+import { startProcess } from "@svc/testing"
+import { beforeEach, describe, expect, test } from "vitest"
+import { startRelaySetup } from "./relay-setup.ts"
+import { type Reply, serve } from "./server.ts"
 import { expectError, json, resultOf } from "./tool.ts"
 
-let setup: RelaySetup
-beforeAll(async () => {
-  setup = await startRelaySetup()
-})
-afterAll(() => setup.stop())
+const setup = await startRelaySetup()
 beforeEach(() => {
   setup.platform.received.length = 0
 })
@@ -154,20 +150,16 @@ describe("before anything is sent", () => {
 })
 
 describe("a relay that takes a transaction and says no more", () => {
-  let silent: TestServer
-  beforeAll(async () => {
-    silent = await startServer(({ target }): Reply => {
-      if (target.endsWith("/block-height")) return { body: { blockHeight: "100" } }
-      if (target.endsWith("/signature-status")) return { body: { status: null, contextSlot: "200" } }
-      if (target.endsWith("/latest-blockhash"))
-        return { body: { blockhash: "any", contextSlot: "168", lastValidBlockHeight: "218" } }
-      if (!target.endsWith("/simulate")) return { body: undefined }
-      const empty = { logs: null, unitsConsumed: null, loadedAccountsDataSize: null, returnData: null }
-      const rest = { innerInstructions: null, accounts: null, replacementBlockhash: null }
-      return { body: { contextSlot: "200", err: null, ...empty, ...rest } }
-    })
-  })
-  afterAll(() => silent.close())
+  const silent = ({ target }: { readonly target: string }): Reply => {
+    if (target.endsWith("/block-height")) return { body: { blockHeight: "100" } }
+    if (target.endsWith("/signature-status")) return { body: { status: null, contextSlot: "200" } }
+    if (target.endsWith("/latest-blockhash"))
+      return { body: { blockhash: "any", contextSlot: "168", lastValidBlockHeight: "218" } }
+    if (!target.endsWith("/simulate")) return { body: undefined }
+    const empty = { logs: null, unitsConsumed: null, loadedAccountsDataSize: null, returnData: null }
+    const rest = { innerInstructions: null, accounts: null, replacementBlockhash: null }
+    return { body: { contextSlot: "200", err: null, ...empty, ...rest } }
+  }
 
   const undecided = (signature: string) => ({
     state: "undecided",
@@ -178,7 +170,8 @@ describe("a relay that takes a transaction and says no more", () => {
 
   test("after --timeout the outcome is undecided, exit 3, with the command that goes on", async () => {
     const { base64, signature } = await setup.wallet.transfer()
-    const options = ["--stack", "transfers", "--relay-url", silent.url, "--timeout", "1", "--json"]
+    const { url } = await serve(silent)
+    const options = ["--stack", "transfers", "--relay-url", url, "--timeout", "1", "--json"]
     const sent = await setup.svc(["send", ...options], base64)
     expect(sent.code).toBe(3)
     expect(json(sent)).toEqual(undecided(signature))
@@ -186,19 +179,14 @@ describe("a relay that takes a transaction and says no more", () => {
 
   test("an interrupt is no loss: the same, exit 3", async () => {
     const { base64, signature } = await setup.wallet.transfer()
-    const args = [setup.tool.file, "send", "--stack", "transfers", "--relay-url", silent.url, "--json"]
-    const child = spawn(process.execPath, args, {
-      env: { ...setup.env, HOME: setup.tool.home, PATH: process.env["PATH"] },
-    })
-    const written = { stdout: "", stderr: "" }
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (written.stdout += text))
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      written.stderr += text
-      if (written.stderr.includes("Signature:")) child.kill("SIGINT")
-    })
-    child.stdin.end(base64)
-    const code = await new Promise((resolve) => child.once("close", resolve))
-    expect(code).toBe(3)
-    expect(JSON.parse(written.stdout)).toEqual(undecided(signature))
+    const { url } = await serve(silent)
+    const file = join(setup.tool.home, "interrupted.base64")
+    await writeFile(file, base64)
+    const args = [setup.tool.file, "send", file, "--stack", "transfers", "--relay-url", url, "--json"]
+    const child = startProcess(process.execPath, args, { env: setup.env })
+    await child.waitFor(/Signature:/)
+    child.kill("SIGINT")
+    expect(await child.exited).toBe(3)
+    expect(JSON.parse(child.stdout())).toEqual(undecided(signature))
   })
 })

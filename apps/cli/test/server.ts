@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http"
 import { startReceiver } from "@svc/testing"
-import { onTestFinished } from "vitest"
+import { afterAll, onTestFinished } from "vitest"
 
 export type Received = {
   readonly method: string
@@ -19,8 +19,7 @@ export type Reply = {
 
 export type Answer = (request: Received) => Reply | Promise<Reply>
 
-/** A real HTTP server on a free loopback port that answers as it is told and keeps what it got. */
-export const startServer = async (answer: Answer) => {
+const start = async (answer: Answer) => {
   const { url, close, answer: answerWith } = await startReceiver()
   const received: Received[] = []
   answerWith(({ url: target, ...request }, response) => {
@@ -38,11 +37,16 @@ export const startServer = async (answer: Answer) => {
   return { url, received, close }
 }
 
-export type TestServer = Awaited<ReturnType<typeof startServer>>
+/** A real HTTP server on a free loopback port that answers as it is told and keeps what it got, until the file's tests are done. */
+export const startServer = async (answer: Answer) => {
+  const server = await start(answer)
+  afterAll(server.close)
+  return server
+}
 
 /** Such a server until the test that runs is finished. */
-export const serve = async (answer: Answer): Promise<TestServer> => {
-  const server = await startServer(answer)
+export const serve = async (answer: Answer) => {
+  const server = await start(answer)
   onTestFinished(server.close)
   return server
 }

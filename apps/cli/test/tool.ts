@@ -2,7 +2,7 @@ import { spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { expect } from "vitest"
+import { afterAll, expect } from "vitest"
 import { bundle } from "../scripts/bundle.ts"
 
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
@@ -22,7 +22,6 @@ export type Tool = {
   readonly file: string
   /** Runs the bundled tool with nothing of the machine's settings. */
   readonly svc: (args: readonly string[], options?: CallOptions) => Promise<Ended>
-  readonly remove: () => Promise<void>
 }
 
 /** Runs a program to its end. */
@@ -45,9 +44,10 @@ export const runProgram = (
     child.stdin.end(stdin)
   })
 
-/** The tool as users have it: one bundled file in a process of its own. */
+/** The tool as users have it, one bundled file in a process of its own, until the file's tests are done. */
 export const makeTool = async (): Promise<Tool> => {
   const home = await mkdtemp(join(tmpdir(), "svc-cli-"))
+  afterAll(() => rm(home, { recursive: true, force: true }))
   const file = join(home, "svc.mjs")
   await bundle(file)
   return {
@@ -59,7 +59,6 @@ export const makeTool = async (): Promise<Tool> => {
         ...options,
         env: { HOME: home, XDG_CONFIG_HOME: join(home, "config"), ...env },
       }),
-    remove: () => rm(home, { recursive: true, force: true }),
   }
 }
 

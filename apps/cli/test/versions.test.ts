@@ -4,9 +4,8 @@ import { closeSync, openSync } from "node:fs"
 import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { beforeEach, expect, test } from "vitest"
-import type { Reply } from "./server.ts"
-import { expectError, json } from "./tool.ts"
-import { startToolAndServer } from "./tool-and-server.ts"
+import { type Reply, startServer } from "./server.ts"
+import { expectError, json, makeTool } from "./tool.ts"
 
 /** What the registry serves: the version of each stack, and what changed since the first. */
 let served: Record<string, { version: number; hash: string; deprecated?: object }>
@@ -55,7 +54,8 @@ const answer = ({ target }: { readonly target: string }): Reply => {
 }
 
 let folder: string
-const { tool, server: api } = await startToolAndServer(answer)
+const tool = await makeTool()
+const api = await startServer(answer)
 beforeEach(async () => {
   served = { swaps: { version: 2, hash: "b" }, transfers: { version: 1, hash: "a" } }
   difference = { verdict: "compatible", changes: [] }

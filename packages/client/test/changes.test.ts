@@ -1,28 +1,17 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
-import { afterEach, expect, test } from "vitest"
+import type { ServerResponse } from "node:http"
+import { startReceiver } from "@svc/testing"
+import { expect, onTestFinished, test } from "vitest"
 import { createPlatform, SvcError } from "../src/index.ts"
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void
-
-let close = (): void => {}
-afterEach(() => close())
+type Answer = (response: ServerResponse) => void
 
 /** A platform that answers one request after the other as said, the last one again and again. Waits take no time. */
 const platformOf = async (...answers: Answer[]) => {
-  const asked: string[] = []
-  const server = createServer((request, response) => {
-    asked.push(request.url ?? "")
-    answers[Math.min(asked.length, answers.length) - 1]?.(request, response)
-  })
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
-  close = () => {
-    server.close()
-    server.closeAllConnections()
-  }
+  const { url: apiUrl, received, answer, close } = await startReceiver()
+  onTestFinished(close)
+  answer((_, response) => answers[Math.min(received.length, answers.length) - 1]?.(response))
   const waits: number[] = []
   let silences = 0
-  const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const clock = {
     now: () => performance.now(),
     random: () => 0.5,
@@ -39,7 +28,7 @@ const platformOf = async (...answers: Answer[]) => {
   return {
     platform: createPlatform({ apiUrl, clock }),
     withKey: createPlatform({ apiUrl, clock, key: "k" }),
-    asked,
+    asked: () => received.map(({ url }) => url),
     waits,
     /** How many timers are left. */
     silences: () => silences,
@@ -50,7 +39,7 @@ const change = (id: number) =>
   `id: ${id}\nevent: published\ndata: ${JSON.stringify({ id, stack: "transfers", kind: "published", version: id })}\n\n`
 const stream =
   (end: "cut" | "end" | "stay", ...parts: string[]): Answer =>
-  (_, response) => {
+  (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" })
     const next = (): void => {
       const part = parts.shift()
@@ -62,7 +51,7 @@ const stream =
   }
 const refuse =
   (status: number, code: string, headers: Record<string, string> = {}): Answer =>
-  (_, response) =>
+  (response) =>
     response.writeHead(status, headers).end(JSON.stringify({ error: "no", code, retryable: status > 400 }))
 
 const take = async (changes: AsyncIterable<{ readonly id: number }>, count: number) => {
@@ -82,7 +71,7 @@ test("changes go on where a lost connection ended, whatever cut it: none is miss
   )
   expect(await take(platform.registry.changes({ stack: "transfers" }), 4)).toEqual([2, 3, 4, 5])
   const after = (id: number) => `/api/registry/changes?stack=transfers&after=${id}`
-  expect(asked).toEqual(["/api/registry/changes?stack=transfers", after(1), after(3), after(3), after(3)])
+  expect(asked()).toEqual(["/api/registry/changes?stack=transfers", after(1), after(3), after(3), after(3)])
   expect(waits).toEqual([500, 500, 30_000, 2000])
 })
 
@@ -101,8 +90,8 @@ test("a signal ends the loop, also while it waits for the next change", async ()
 test("what trying again can't mend is thrown: a bad request, an answer of something else, a key that is no longer good", async () => {
   const { platform, withKey } = await platformOf(
     refuse(400, "invalid-request"),
-    (_, response) => response.writeHead(200, { "content-type": "application/json" }).end("{}"),
-    (_, response) =>
+    (response) => response.writeHead(200, { "content-type": "application/json" }).end("{}"),
+    (response) =>
       response
         .writeHead(200, { "content-type": "text/event-stream", "x-auth-ignored": "invalid-api-key" })
         .write(": \n\n"),

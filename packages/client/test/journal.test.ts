@@ -40,6 +40,11 @@ const setUp = ({
       built.push(signatureOf(transaction))
       return transaction
     }
+  const pay = (
+    options: SubmitOnceOptions = {},
+    source: Parameters<typeof journal.submitOnce>[1] = build(),
+    id = "invoice-42",
+  ) => virtual.run(journal.submitOnce(id, source, options))
   return {
     relay,
     journal,
@@ -51,11 +56,13 @@ const setUp = ({
     routes,
     run: virtual.run,
     clock: virtual.clock,
-    pay: (
-      options: SubmitOnceOptions = {},
-      source: Parameters<typeof journal.submitOnce>[1] = build(),
-      id = "invoice-42",
-    ) => virtual.run(journal.submitOnce(id, source, options)),
+    pay,
+    /** Begins a payment and gives up at its first step, as a process that dies; gives its signature. */
+    leave: async (id = "invoice-42", to = recipient): Promise<string> => {
+      const leaving = new AbortController()
+      await pay({ signal: leaving.signal, onStep: () => leaving.abort() }, build(to), id)
+      return built.at(-1) ?? ""
+    },
     sends: () => routes().filter((route) => route === "send").length,
   }
 }
@@ -257,17 +264,11 @@ test("with confirmed the call returns earlier, and the record stays open until i
 test("settleAll ends what a restart left open, reports what has expired, and signs nothing", async () => {
   const giving = { signal: AbortSignal.abort() }
   const dropped = new Set<string>()
-  const { pay, journal, run, build, built, clock } = setUp({
+  const { leave, journal, run, built, clock } = setUp({
     fate: (signature) => (dropped.has(signature) ? undefined : 100),
   })
-  const leave = async (id: string): Promise<string> => {
-    const leaving = new AbortController()
-    const recipient = newAddress()
-    await pay({ signal: leaving.signal, onStep: () => leaving.abort() }, build(recipient), id)
-    return built.at(-1) ?? ""
-  }
-  const first = await leave("a")
-  const second = await leave("b")
+  const first = await leave("a", newAddress())
+  const second = await leave("b", newAddress())
   dropped.add(second)
   expect(await run(journal.settleAll(giving))).toMatchObject([{ state: "undecided" }, { state: "undecided" }])
   const settled = await run(journal.settleAll())
@@ -283,9 +284,8 @@ test("settleAll ends what a restart left open, reports what has expired, and sig
 
 describe("forget", () => {
   test("a payment that may still land is kept, unless by force; a forgotten id is a new payment with new versions", async () => {
-    const { pay, journal, store, chain, recipient, build } = setUp()
-    const leaving = new AbortController()
-    await pay({ signal: leaving.signal, onStep: () => leaving.abort() })
+    const { pay, leave, journal, store, chain, recipient, build } = setUp()
+    await leave()
     await expect(journal.forget("invoice-42")).rejects.toMatchObject({ code: "payment-open" })
     await pay()
     const old = await journal.get("invoice-42")
@@ -331,16 +331,20 @@ describe("forget", () => {
 describe("one chain", () => {
   const left = async (options: Partial<JournalOptions> = {}) => {
     const set = setUp(options)
-    const leaving = new AbortController()
-    await set.pay({ signal: leaving.signal, onStep: () => leaving.abort() })
+    await set.leave()
     return set
   }
 
-  test("another relay URL stops before anything is sent, unless it is allowed", async () => {
-    const { journal, store, build, run, clock, chain } = await left()
+  /** A journal at another relay of the same chain, with the same store. */
+  const move = ({ store, clock, chain }: ReturnType<typeof setUp>, options: Partial<JournalOptions> = {}) => {
     const { relay, asked } = scriptedRelay(clock, chain.answer)
-    const elsewhere = { ...relay, url: "http://other.test" }
-    const moved = createJournal({ relay: elsewhere, store, clock })
+    return { asked, moved: createJournal({ relay: { ...relay, url: "http://other.test" }, store, clock, ...options }) }
+  }
+
+  test("another relay URL stops before anything is sent, unless it is allowed", async () => {
+    const set = await left()
+    const { journal, build, run } = set
+    const { asked, moved } = move(set)
     await expect(run(moved.submitOnce("invoice-42", build()))).rejects.toMatchObject({ code: "other-relay" })
     expect(asked).toEqual([])
     expect(await run(moved.settleAll())).toMatchObject([{ state: "undecided", lastError: { code: "other-relay" } }])
@@ -355,12 +359,10 @@ describe("one chain", () => {
       [undefined, "B", "landed"],
       ["A", undefined, "landed"],
     ] as const) {
-      const { store, run, clock, chain, journal } = await left({ genesisHash: async () => before })
-      expect(await journal.get("invoice-42")).toMatchObject({ genesisHash: before })
-      const { relay, asked } = scriptedRelay(clock, chain.answer)
-      const elsewhere = { ...relay, url: "http://other.test" }
-      const moved = createJournal({ relay: elsewhere, store, clock, allowRelay: true, genesisHash: async () => now })
-      const [settled] = await run(moved.settleAll())
+      const set = await left({ genesisHash: async () => before })
+      expect(await set.journal.get("invoice-42")).toMatchObject({ genesisHash: before })
+      const { asked, moved } = move(set, { allowRelay: true, genesisHash: async () => now })
+      const [settled] = await set.run(moved.settleAll())
       expect([before, now, settled?.state]).toEqual([before, now, ends])
       if (ends === "landed") continue
       expect(settled).toMatchObject({ lastError: { code: "other-chain" } })
@@ -397,9 +399,8 @@ describe("one chain", () => {
 
   test("an end more than 150,000 blocks ago proves nothing: undecided, journal-stale, and a person decides", async () => {
     for (const blocks of [149_900, 150_200]) {
-      const { pay, chain, journal, run } = setUp({ fate: lost })
-      const leaving = new AbortController()
-      await pay({ signal: leaving.signal, onStep: () => leaving.abort() })
+      const { pay, leave, chain, journal, run } = setUp({ fate: lost })
+      await leave()
       chain.skip(blocks)
       const [settled] = await run(journal.settleAll())
       if (blocks < 150_000) expect(settled).toMatchObject({ state: "expired" })
@@ -417,15 +418,14 @@ describe("one chain", () => {
   })
 
   test("a computer that slept between both responses of the proof doesn't take the second one for proof", async () => {
-    const { pay, chain, journal, run } = setUp({
+    const { leave, chain, journal, run } = setUp({
       fate: lost,
       says: ({ route }) => {
         if (route === "signature-status") chain.skip(200_000)
         return undefined
       },
     })
-    const leaving = new AbortController()
-    await pay({ signal: leaving.signal, onStep: () => leaving.abort() })
+    await leave()
     chain.skip(300)
     expect(await run(journal.settleAll())).toMatchObject([{ state: "undecided", lastError: { code: "journal-stale" } }])
   })

@@ -53,11 +53,6 @@ test("an allowance that was used evenly comes back: a full window later everythi
   expect(limiter.take("g", "k", 60)).toMatchObject({ allowed: true, remaining: 59 })
 })
 
-test("a limit of 0 admits nothing and asks for a minute's patience", () => {
-  const limiter = createRateLimiter({ now: () => 5 })
-  expect(limiter.take("g", "k", 0)).toMatchObject({ allowed: false, remaining: 0, retryAfterSeconds: 60 })
-})
-
 test("a lower limit for one request counts against what was admitted under a higher one", () => {
   const limiter = createRateLimiter({ now: () => 0 })
   for (let i = 0; i < 5; i++) limiter.take("g", "k", 10)

@@ -1,16 +1,12 @@
 import { address } from "@solana/kit"
 import type { Instruction } from "@solana/kit"
 import fc from "fast-check"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, expect, test } from "vitest"
 import { memo, messageOf, transfer } from "@svc/testing/solana"
 import { fundedSigner, signed, startChain, unitLimit, unitPrice } from "./fixture.ts"
-import type { Chain } from "./fixture.ts"
 
-let chain: Chain
-beforeAll(async () => {
-  chain = await startChain()
-})
-afterAll(() => chain.close())
+const chain = await startChain()
+afterAll(chain.close)
 
 const call = (program: string, data: Uint8Array): Instruction => ({ programAddress: address(program), data })
 

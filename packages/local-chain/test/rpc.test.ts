@@ -1,16 +1,12 @@
 import fc from "fast-check"
 import { connect } from "node:net"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, expect, test } from "vitest"
 import { createLocalChain } from "../src/index.ts"
 import { memo, messageOf, transfer } from "@svc/testing/solana"
 import { fundedSigner, signed, startChain } from "./fixture.ts"
-import type { Chain } from "./fixture.ts"
 
-let chain: Chain
-beforeAll(async () => {
-  chain = await startChain()
-})
-afterAll(() => chain.close())
+const chain = await startChain()
+afterAll(chain.close)
 
 const answer = async (body: string) => {
   const response = await chain.post(body)

@@ -2,7 +2,7 @@ import { AccountRole, address, generateKeyPairSigner, getAddressEncoder, getProg
 import type { Address } from "@solana/kit"
 import { zstdDecompressSync } from "node:zlib"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { memo, systemProgram, transfer, unsigned } from "@svc/testing/solana"
+import { littleEndian, memo, systemProgram, transfer, unsigned } from "@svc/testing/solana"
 import { fundedSigner, signed, startChain } from "./fixture.ts"
 import type { Chain } from "./fixture.ts"
 
@@ -99,12 +99,6 @@ test("signatures are looked at only when asked for, and never with a replaced bl
   })
 })
 
-const u64 = (value: bigint) => {
-  const bytes = new Uint8Array(8)
-  new DataView(bytes.buffer).setBigUint64(0, value, true)
-  return bytes
-}
-const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64")
 const key = (of: Address) => getAddressEncoder().encode(of)
 
 test("inner instructions and return data of programs that call others are shown when asked for", async () => {
@@ -126,7 +120,7 @@ test("inner instructions and return data of programs that call others are shown 
           { address: payer.address, role: AccountRole.WRITABLE_SIGNER },
           { address: mint, role: AccountRole.WRITABLE_SIGNER },
         ],
-        data: Uint8Array.of(0, 0, 0, 0, ...u64(rent), ...u64(82n), ...key(tokenProgram)),
+        data: Uint8Array.of(...littleEndian(0, rent, 82n), ...key(tokenProgram)),
       },
       {
         programAddress: tokenProgram, // make it a mint
@@ -159,7 +153,10 @@ test("inner instructions and return data of programs that call others are shown 
 
   const accounts = { addresses: [tokens], encoding: "base64+zstd" }
   const { value } = (await simulate(wire, { innerInstructions: true, accounts })).result
-  expect(value.returnData).toEqual({ programId: tokenProgram, data: [base64(u64(165n)), "base64"] })
+  expect(value.returnData).toEqual({
+    programId: tokenProgram,
+    data: [Buffer.from(littleEndian(165n)).toString("base64"), "base64"],
+  })
   expect(value.innerInstructions).toHaveLength(1)
   expect(value.innerInstructions[0]).toMatchObject({ index: 2 })
   expect(value.innerInstructions[0].instructions).toContainEqual({
@@ -181,7 +178,7 @@ test("addresses are loaded from a lookup table made on this chain", async () => 
   const slot = await chain.rpc.getSlot().send()
   const [table, bump] = await getProgramDerivedAddress({
     programAddress: program,
-    seeds: [key(payer.address), u64(slot)],
+    seeds: [key(payer.address), littleEndian(slot)],
   })
   const accounts = [
     { address: table, role: AccountRole.WRITABLE },
@@ -189,8 +186,8 @@ test("addresses are loaded from a lookup table made on this chain", async () => 
     { address: payer.address, role: AccountRole.WRITABLE_SIGNER },
     { address: systemProgram, role: AccountRole.READONLY },
   ]
-  const create = { programAddress: program, accounts, data: Uint8Array.of(0, 0, 0, 0, ...u64(slot), bump) }
-  const extend = { programAddress: program, accounts, data: Uint8Array.of(2, 0, 0, 0, ...u64(1n), ...key(to)) }
+  const create = { programAddress: program, accounts, data: Uint8Array.of(...littleEndian(0, slot), bump) }
+  const extend = { programAddress: program, accounts, data: Uint8Array.of(...littleEndian(2, 1n), ...key(to)) }
   const made = await chain.call("sendTransaction", await signed(payer, [create, extend], await latest()), {
     encoding: "base64",
     preflightCommitment: "confirmed",

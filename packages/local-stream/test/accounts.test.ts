@@ -8,26 +8,12 @@ import {
   type Instruction,
   type KeyPairSigner,
 } from "@solana/kit"
-import { afterAll, beforeAll, expect, test, vi } from "vitest"
-import { mintToken, openRaw, sampleAst, startPlatform, startStream } from "./fixture.ts"
+import { expect, test, vi } from "vitest"
+import { mintToken, openRaw, startTogether } from "./fixture.ts"
 import { littleEndian, systemProgram } from "@svc/testing/solana"
-import { startChain, type TestChain } from "./transfers.ts"
 
-let platform: Awaited<ReturnType<typeof startPlatform>>
-let chain: TestChain
-let stream: Awaited<ReturnType<typeof startStream>>
-let payer: KeyPairSigner
-beforeAll(async () => {
-  const names = ["transfers", "stake-accounts"]
-  platform = await startPlatform(Object.fromEntries(names.map((name) => [name, sampleAst(name)])))
-  chain = await startChain()
-  stream = await startStream({ apiUrl: platform.url, rpcUrl: chain.url })
-  payer = await chain.fund(100_000_000_000n)
-})
-afterAll(async () => {
-  await stream?.close()
-  await Promise.all([platform?.close(), chain?.close()])
-})
+const { chain, stream } = await startTogether("transfers", "stake-accounts")
+const payer = await chain.fund(100_000_000_000n)
 
 const [writable, readonly, signer] = [AccountRole.WRITABLE, AccountRole.READONLY, AccountRole.WRITABLE_SIGNER]
 const rentSysvar = address("SysvarRent111111111111111111111111111111111")

@@ -1,6 +1,4 @@
 // A platform's registry and keys, a chain that the test moves, and the local stream between them.
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { readFileSync } from "node:fs"
 import { createSession, createStream } from "@svc/client"
 import {
@@ -10,10 +8,11 @@ import {
   type SessionClaims,
   signSessionToken,
 } from "@svc/session-token"
-import { testRuntime } from "@svc/testing"
-import { afterEach, expect, vi } from "vitest"
+import { startReceiver, testRuntime } from "@svc/testing"
+import { afterAll, afterEach, expect, vi } from "vitest"
 import { WebSocket } from "ws"
 import { startLocalStream } from "../src/index.ts"
+import { startChain } from "./transfers.ts"
 
 /** Called once by a test file: what is handed to the result is closed after each test, the last one first. */
 export const createClosing = () => {
@@ -54,10 +53,11 @@ export const mintToken = async (claims: Claims = {}, { life = 300, keys = signin
 /** The parts of the platform API that a stream server and its readers use. */
 export const startPlatform = async (stacks: Readonly<Record<string, unknown>>) => {
   const published = new Map(Object.entries(stacks).map(([name, ast]) => [name, { version: 1, ast }]))
-  const server = createServer((request, response) => {
+  const { url, answer, close } = await startReceiver()
+  answer((request, response) => {
     const send = (body: unknown, headers: Record<string, string> = {}) =>
       response.writeHead(200, { "content-type": "application/json", ...headers }).end(JSON.stringify(body))
-    const path = new URL(request.url ?? "/", "http://localhost").pathname
+    const path = new URL(request.url, url).pathname
     if (path === "/.well-known/jwks.json") return send(publicJwks(signingKeys))
     const stack = published.get(/^\/api\/registry\/stacks\/([^/]+)\/ast$/.exec(path)?.[1] ?? "")
     if (stack !== undefined) return send({ ast_payload: stack.ast })
@@ -66,16 +66,12 @@ export const startPlatform = async (stacks: Readonly<Record<string, unknown>>) =
     if (request.headers["if-none-match"] === etag) return response.writeHead(304).end()
     return send(list, { etag })
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
+    close,
     publish: (name: string, ast: unknown) =>
       published.set(name, { version: (published.get(name)?.version ?? 0) + 1, ast }),
     withdraw: (name: string) => published.delete(name),
-    close: async () => {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
   }
 }
 
@@ -91,6 +87,18 @@ export const startStream = async (
   const health = async () => (await (await fetch(`${httpUrl}/health`)).json()) as Record<string, any> // oxlint-disable-line typescript/no-explicit-any
   await vi.waitFor(async () => expect((await health())["status"]).toBe("ok"), { timeout: 10_000 })
   return { ...stream, httpUrl, health, url: (stack = "transfers") => `ws://127.0.0.1:${stream.port}/${stack}` }
+}
+
+/** A chain and the stream of these sample stacks, until the file's tests are done. */
+export const startTogether = async (...names: readonly string[]) => {
+  const platform = await startPlatform(Object.fromEntries(names.map((name) => [name, sampleAst(name)])))
+  const chain = await startChain()
+  const stream = await startStream({ apiUrl: platform.url, rpcUrl: chain.url })
+  afterAll(async () => {
+    await stream.close()
+    await Promise.all([platform.close(), chain.close()])
+  })
+  return { chain, stream }
 }
 
 /** A connection as it stands on the wire. */
@@ -137,12 +145,24 @@ export const openRaw = async (
   }
 }
 
-/** The library's stream, with tokens minted here. */
-export const openStream = (websocketUrl: string, claims: Claims = {}) => {
-  const mintSession = async () => {
-    const token = await mintToken(claims)
-    return { token, expires_at: 0, token_type: "Bearer" as const, scope: "read" }
+/** Follows views by the library, with tokens minted here, until each test is over; `records` is always the newest state. */
+export const createFollow =
+  (closing: ReturnType<typeof createClosing>) =>
+  <T>(url: string, view: string) => {
+    const mintSession = async () => {
+      const token = await mintToken()
+      return { token, expires_at: 0, token_type: "Bearer" as const, scope: "read" }
+    }
+    const session = createSession({ platform: { mintSession }, websocketUrl: url, scope: "read" })
+    const stream = createStream({ websocketUrl: url, session })
+    const leaving = new AbortController()
+    const state = { records: new Map<string, T>() as ReadonlyMap<string, T>, snapshots: 0 }
+    const done = (async () => {
+      for await (const { records, change } of stream.watch<T>(view, { signal: leaving.signal })) {
+        state.records = new Map(records)
+        if (change.op === "snapshot") state.snapshots++
+      }
+    })()
+    closing({ close: () => (leaving.abort(), done) })
+    return state
   }
-  const session = createSession({ platform: { mintSession }, websocketUrl, scope: "read" })
-  return createStream({ websocketUrl, session })
-}

@@ -2,12 +2,15 @@
 import { getBase64Encoder, getCompiledTransactionMessageDecoder, getTransactionDecoder } from "@solana/kit"
 import { startFaultProxy } from "@svc/testing"
 import { expect, test, vi } from "vitest"
-import { openStream, sampleAst, startPlatform, startStream } from "./fixture.ts"
+import { createClosing, createFollow, sampleAst, startPlatform, startStream } from "./fixture.ts"
 import { systemProgram, transfer } from "@svc/testing/solana"
 import { startChain, type TestChain } from "./transfers.ts"
 
 const total = process.env["SVC_FUZZ"] === "full" ? 10_000 : 240
 const perTransaction = 4
+
+const closing = createClosing()
+const follow = createFollow(closing)
 
 type Sums = Record<string, { readonly count: string; readonly lamports: string }>
 
@@ -38,48 +41,44 @@ const sumsOf = async ({ rpc }: TestChain): Promise<Sums> => {
 }
 
 test(`${total} transfers end in exactly the counts and sums of the blocks, though the source goes away in between`, async () => {
-  const chain = await startChain()
-  let away = false
-  const proxy = await startFaultProxy({
-    target: chain.url,
-    choose: () => (away ? "drop-request" : undefined),
-    late: async () => {},
-  })
-  const platform = await startPlatform({ transfers: sampleAst("transfers") })
-  const stream = await startStream({ apiUrl: platform.url, rpcUrl: proxy.url })
-  const leaving = new AbortController()
-  let seen: Sums = {}
-  const watching = (async () => {
-    const options = { signal: leaving.signal }
-    type Wallet = { readonly sent: { readonly count: string; readonly lamports: string } }
-    for await (const { records } of openStream(stream.url()).watch<Wallet>("Wallet/list", options)) {
-      const sums = [...records].map(([wallet, { sent }]) => [wallet, { count: sent.count, lamports: sent.lamports }])
-      seen = Object.fromEntries(sums) as Sums
-    }
-  })()
-  try {
-    const wallets = await Promise.all(Array.from({ length: 5 }, () => chain.fund(1_000_000_000_000n)))
-    const transactions = total / perTransaction
-    for (let turn = 0; turn < transactions; turn++) {
-      away = turn % 60 > 40
-      const payer = wallets[turn % 5]
-      if (payer === undefined) continue
-      const transfers = Array.from({ length: perTransaction }, (_, index) =>
-        transfer(payer.address, wallets[(turn + index + 1) % 5]?.address ?? "", BigInt(1_000_000 + 7 * turn + index)),
-      )
-      await chain.send(payer, ...transfers)
-      if (turn % 20 === 19) chain.pass()
-    }
-    away = false
-    chain.pass(2)
-    const wanted = await sumsOf(chain)
-    const counted = Object.values(wanted).reduce((sum, { count }) => sum + Number(count), 0)
-    expect(counted).toBe(total + 5)
-    await vi.waitFor(() => expect(seen).toEqual(wanted), { timeout: 60_000, interval: 50 })
-  } finally {
-    leaving.abort()
-    await watching
-    await stream.close()
-    await Promise.all([platform.close(), proxy.close(), chain.close()])
+  const chain = closing(await startChain())
+  let away: "whole" | "for blocks" | undefined
+  let dropped = 0
+  const choose = ({ body }: { readonly body: string }) => {
+    if (away === undefined || (away === "for blocks" && !body.includes('"getBlock"'))) return undefined
+    dropped += 1
+    return "drop-request"
   }
+  const proxy = closing(await startFaultProxy({ target: chain.url, choose }))
+  const platform = closing(await startPlatform({ transfers: sampleAst("transfers") }))
+  const stream = closing(await startStream({ apiUrl: platform.url, rpcUrl: proxy.url }))
+  const seen = follow<{ readonly sent: Sums[string] }>(stream.url(), "Wallet/list")
+  const wallets = await Promise.all(Array.from({ length: 5 }, () => chain.fund(1_000_000_000_000n)))
+  const transactions = total / perTransaction
+  for (let turn = 0; turn < transactions; turn++) {
+    if (turn % 20 === 10) away = turn % 40 < 20 ? "whole" : "for blocks"
+    if (turn % 20 === 0 && away !== undefined) {
+      const before = { dropped, records: seen.records }
+      await vi.waitFor(() => expect(dropped).toBeGreaterThan(before.dropped), { timeout: 20_000 })
+      away = undefined
+      await vi.waitFor(() => expect(seen.records).not.toBe(before.records), { timeout: 20_000 })
+    }
+    const payer = wallets[turn % 5]
+    if (payer === undefined) continue
+    const transfers = Array.from({ length: perTransaction }, (_, index) =>
+      transfer(payer.address, wallets[(turn + index + 1) % 5]?.address ?? "", BigInt(1_000_000 + 7 * turn + index)),
+    )
+    await chain.send(payer, ...transfers)
+    if (turn % 4 === 3) chain.pass()
+  }
+  away = undefined
+  chain.pass(2)
+  const wanted = await sumsOf(chain)
+  const counted = Object.values(wanted).reduce((sum, { count }) => sum + Number(count), 0)
+  expect(counted).toBe(total + 5)
+  const same = () => {
+    for (const [wallet, sent] of Object.entries(wanted)) expect(seen.records.get(wallet)?.sent).toMatchObject(sent)
+  }
+  await vi.waitFor(same, { timeout: 60_000, interval: 50 })
+  expect([seen.records.size, seen.snapshots]).toEqual([Object.keys(wanted).length, 1])
 }, 600_000)

@@ -1,7 +1,6 @@
 // A stack with what large stacks on npm ask for, computed here or not, and a Solana RPC whose blocks the test writes.
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { AccountRole, type Address, generateKeyPairSigner, getBase58Decoder, type Instruction } from "@solana/kit"
+import { startReceiver } from "@svc/testing"
 import { signTransaction } from "@svc/testing/solana"
 
 const path = (...segments: string[]) => ({ segments, offsets: null })
@@ -242,19 +241,16 @@ export const startScriptedRpc = async () => {
         throw new Error(method)
     }
   }
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = []
-    request.on("data", (chunk: Buffer) => chunks.push(chunk))
-    request.on("end", () => {
-      const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString())
-      response.setHeader("content-type", "application/json")
-      response.end(JSON.stringify({ jsonrpc: "2.0", id, result: answer(method, params) }))
-    })
+  const server = await startReceiver()
+  server.answer(({ body }, response) => {
+    const { id, method, params } = JSON.parse(String(body))
+    response.setHeader("content-type", "application/json")
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, result: answer(method, params) }))
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const payer = await generateKeyPairSigner()
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
+    close: server.close,
     payer: payer.address,
     put: (at: Address, account: Account) => accounts.set(at, account),
     /** Adds a block with one transaction; gives its signature. */
@@ -262,10 +258,6 @@ export const startScriptedRpc = async () => {
       const { base64, signature } = await signTransaction(payer, instructions, { blockhash: hash(slot) })
       blocks.set(slot, [base64])
       return signature
-    },
-    close: async () => {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
     },
   }
 }

@@ -1,23 +1,11 @@
 import { connect as connectTo } from "node:net"
 import { text as wholeText } from "node:stream/consumers"
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
+import { afterEach, expect, test } from "vitest"
 import { connectionsPerAddress } from "../src/server/server.ts"
-import { foreignKeys, mintToken, openRaw, sampleAst, startPlatform, startStream } from "./fixture.ts"
+import { foreignKeys, mintToken, openRaw, startTogether } from "./fixture.ts"
 import { transfer } from "@svc/testing/solana"
-import { startChain, type TestChain } from "./transfers.ts"
 
-let platform: Awaited<ReturnType<typeof startPlatform>>
-let chain: TestChain
-let stream: Awaited<ReturnType<typeof startStream>>
-beforeAll(async () => {
-  platform = await startPlatform({ transfers: sampleAst("transfers"), other: sampleAst("name-service") })
-  chain = await startChain()
-  stream = await startStream({ apiUrl: platform.url, rpcUrl: chain.url })
-})
-afterAll(async () => {
-  await stream?.close()
-  await Promise.all([platform?.close(), chain?.close()])
-})
+const { chain, stream } = await startTogether("transfers", "name-service")
 
 const connections: Awaited<ReturnType<typeof openRaw>>[] = []
 afterEach(() => {
@@ -49,7 +37,7 @@ test("who has no good token for the stack is refused before the upgrade, with th
   const faults: [object, { keys?: typeof foreignKeys; life?: number }, number, string][] = [
     [{}, { keys: foreignKeys }, 401, "token-key-not-found"],
     [{}, { life: -10 }, 401, "token-expired"],
-    [{ aud: "other" }, {}, 401, "token-invalid-audience"],
+    [{ aud: "name-service" }, {}, 401, "token-invalid-audience"],
     [{ iss: "someone" }, {}, 401, "token-invalid-issuer"],
     [{ sub: undefined }, {}, 401, "token-missing-claim"],
     [{ scope: "transaction:inspect" }, {}, 403, "insufficient-scope"],
@@ -100,7 +88,7 @@ test("plain HTTP gets the health, or an error that says what is wanted", async (
     status: "ok",
     stacks: {
       transfers: { version: 1, slot: expect.any(Number), entities: { SolTransfer: 0, Wallet: 0, TokenAccount: 0 } },
-      other: { version: 1, slot: expect.any(Number), entities: { NameRecord: 0, ParentName: 0 } },
+      "name-service": { version: 1, slot: expect.any(Number), entities: { NameRecord: 0, ParentName: 0 } },
     },
   })
   const answers = await Promise.all(["/transfers", "/a/b"].map((path) => fetch(stream.httpUrl + path)))
@@ -186,7 +174,7 @@ test("a token ends its connection, unless another one came in time", async () =>
   const short = await mintToken({}, { life: 4 })
   const [ending, renewed] = [await open({ token: short }), await open({ token: short })]
   renewed.send({ type: "refresh_auth", token: "x" })
-  renewed.send({ type: "refresh_auth", token: await mintToken({ aud: "other" }) })
+  renewed.send({ type: "refresh_auth", token: await mintToken({ aud: "name-service" }) })
   renewed.send({ type: "refresh_auth", token: await mintToken() })
   await renewed.message({ success: true, expiresAt: expect.any(Number) })
   expect(renewed.messages.slice(0, 2)).toEqual([

@@ -1,8 +1,7 @@
 import { AccountRole, address, getAddressEncoder, getProgramDerivedAddress, type Instruction } from "@solana/kit"
 import { startLocalChain } from "@svc/local-chain"
-import { startFaultProxy } from "@svc/testing"
 import { expect, test, vi } from "vitest"
-import { createClosing, mintToken, openRaw, openStream, sampleAst, startPlatform, startStream } from "./fixture.ts"
+import { createClosing, createFollow, mintToken, openRaw, sampleAst, startPlatform, startStream } from "./fixture.ts"
 import { littleEndian, systemProgram, transfer } from "@svc/testing/solana"
 import { startChain } from "./transfers.ts"
 
@@ -15,19 +14,7 @@ const start = async (rpcUrl: string, name = "transfers") => {
 
 type Wallet = { sent: { count: string | null; lamports: string | null } }
 
-/** Follows a view; `records` is always the newest state. */
-const follow = <T>(url: string, view: string, claims: object = {}) => {
-  const leaving = new AbortController()
-  const state = { records: new Map<string, T>() as ReadonlyMap<string, T>, snapshots: 0 }
-  const done = (async () => {
-    for await (const { records, change } of openStream(url, claims).watch<T>(view, { signal: leaving.signal })) {
-      state.records = new Map(records)
-      if (change.op === "snapshot") state.snapshots++
-    }
-  })()
-  closing({ close: () => (leaving.abort(), done) })
-  return state
-}
+const follow = createFollow(closing)
 const until = (check: () => unknown, timeout = 20_000) => vi.waitFor(check, { timeout, interval: 20 })
 
 const lookupTableProgram = address("AddressLookupTab1e1111111111111111111111111")
@@ -71,25 +58,6 @@ test("every transfer instruction counts once, inner ones too and failed ones not
     id: { signature, instruction_index: 1 },
     amount: { lamports: "2000" },
   })
-})
-
-test("while the source is away nothing is lost, and what is asked for twice counts once", async () => {
-  const chain = closing(await startChain())
-  let away = false
-  const choose = () => (away ? "drop-request" : undefined)
-  const proxy = closing(await startFaultProxy({ target: chain.url, choose, late: async () => {} }))
-  const { stream } = await start(proxy.url)
-  const wallets = follow<Wallet>(stream.url(), "Wallet/list")
-  const payer = await chain.fund(100_000_000_000n)
-  const to = (await chain.fund()).address
-  for (let sent = 0; sent < 30; sent++) {
-    away = sent % 10 > 3
-    await chain.send(payer, transfer(payer.address, to, BigInt(sent + 1)))
-    chain.pass()
-  }
-  away = false
-  await until(() => expect(wallets.records.get(payer.address)?.sent).toMatchObject({ count: "30", lamports: "465" }))
-  expect(wallets.snapshots).toBe(1)
 })
 
 test("a source that begins anew is another chain: clients are sent away with 1012 and come back to its records", async () => {

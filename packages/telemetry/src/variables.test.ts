@@ -10,14 +10,16 @@ import { clientSpan } from "./spans.ts"
 
 type Collector = Awaited<ReturnType<typeof startCollector>>
 type Running = Awaited<ReturnType<typeof start>>
+/** Runs between start and stop, instead of one request. */
+type During = (running: Running, collector: Collector) => unknown
+/** Looks at what was exported and logged by the stop. */
+type After = (collector: Collector, log: string) => unknown
 type Row = {
   /** What the variable is set to. */
   readonly value: string
   readonly env?: Readonly<Record<string, string>>
-  /** Runs between start and stop, instead of one request. */
-  readonly during?: (running: Running, collector: Collector) => unknown
-  /** Looks at what was exported and logged by the stop. */
-  readonly after?: (collector: Collector, log: string) => unknown
+  readonly during?: During
+  readonly after?: After
 }
 
 const traceId = "0af7651916cd43dd8448eb211c80319c"
@@ -37,7 +39,23 @@ const requestWith = async ({ serve }: Running, headers: Readonly<Record<string, 
 }
 const request = (running: Running): Promise<void> => requestWith(running, {})
 const full = (collector: Collector) => collector.spans().find(({ name }) => name === "full")
-const noSpans: Row["after"] = (collector) => expect(collector.spans()).toEqual([])
+const noSpans: After = (collector) => expect(collector.spans()).toEqual([])
+const hasAttributes =
+  (wanted: Readonly<Record<string, string>>): After =>
+  (collector) =>
+    expect(full(collector)?.attributes).toEqual(wanted)
+const postsTo =
+  (...paths: readonly string[]): After =>
+  (collector) =>
+    expect(collector.received.map(({ url }) => url)).toEqual(expect.arrayContaining([...paths]))
+const isProtobufAt =
+  (path: string): After =>
+  (collector) =>
+    expect(posts(collector, path)?.headers["content-type"]).toBe("application/x-protobuf")
+const logs =
+  (text: string): After =>
+  (_, log) =>
+    expect(log).toContain(text)
 const posts = (collector: Collector, path: string) => collector.at(path)[0]
 const resume = (collector: Collector): void => collector.answer((_, response) => response.end("{}"))
 /** Lets exports wait; gives what answers them. */
@@ -49,6 +67,15 @@ const hang = (collector: Collector): (() => void) => {
     for (const response of held) response.end("{}")
   }
 }
+/** Waits until an export that isn't answered is given up, with this text in the log. */
+const givesUp =
+  (text: string): During =>
+  async (running, collector) => {
+    const release = hang(collector)
+    await request(running)
+    await vi.waitFor(() => expect(running.log.join()).toContain(text))
+    release()
+  }
 const port = String(await freePort())
 const scrape = async (host = "127.0.0.1"): Promise<string> => (await fetch(`http://${host}:${port}/metrics`)).text()
 const quick = { OTEL_BSP_SCHEDULE_DELAY: "1" }
@@ -75,7 +102,7 @@ const rows: Readonly<Record<string, Row>> = {
         "service.instance.id": "id",
       }),
   },
-  OTEL_LOG_LEVEL: { value: "Debug", after: (_, log) => expect(log).toContain("items to be sent") },
+  OTEL_LOG_LEVEL: { value: "Debug", after: logs("items to be sent") },
   OTEL_PROPAGATORS: {
     value: "b3,baggage",
     during: (running) => requestWith(running, { b3: `${traceId}-b7ad6b7169203331-1` }),
@@ -103,12 +130,7 @@ const rows: Readonly<Record<string, Row>> = {
   OTEL_BSP_EXPORT_TIMEOUT: {
     value: "20",
     env: { ...quick, ...noMetrics },
-    during: async (running, collector) => {
-      const release = hang(collector)
-      await request(running)
-      await vi.waitFor(() => expect(running.log.join()).toContain("Timeout"))
-      release()
-    },
+    during: givesUp("Timeout"),
   },
   OTEL_BSP_MAX_QUEUE_SIZE: {
     value: "2",
@@ -125,21 +147,21 @@ const rows: Readonly<Record<string, Row>> = {
   },
   OTEL_ATTRIBUTE_COUNT_LIMIT: {
     value: "1",
-    after: (collector) => expect(full(collector)?.attributes).toEqual({ one: "abcdef" }),
+    after: hasAttributes({ one: "abcdef" }),
   },
   OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT: {
     value: "1",
     env: { OTEL_ATTRIBUTE_COUNT_LIMIT: "100" },
-    after: (collector) => expect(full(collector)?.attributes).toEqual({ one: "abcdef" }),
+    after: hasAttributes({ one: "abcdef" }),
   },
   OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT: {
     value: "2",
-    after: (collector) => expect(full(collector)?.attributes).toEqual({ one: "ab", two: "ab" }),
+    after: hasAttributes({ one: "ab", two: "ab" }),
   },
   OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: {
     value: "2",
     env: { OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT: "100" },
-    after: (collector) => expect(full(collector)?.attributes).toEqual({ one: "ab", two: "ab" }),
+    after: hasAttributes({ one: "ab", two: "ab" }),
   },
   OTEL_SPAN_EVENT_COUNT_LIMIT: { value: "1", after: (collector) => expect(full(collector)?.events).toHaveLength(1) },
   OTEL_SPAN_LINK_COUNT_LIMIT: { value: "1", after: (collector) => expect(full(collector)?.links).toHaveLength(1) },
@@ -163,43 +185,20 @@ const rows: Readonly<Record<string, Row>> = {
   OTEL_METRIC_EXPORT_TIMEOUT: {
     value: "9",
     env: { ...noTraces, OTEL_METRIC_EXPORT_INTERVAL: "10" },
-    during: async (running, collector) => {
-      const release = hang(collector)
-      await request(running)
-      await vi.waitFor(() => expect(running.log.join()).toContain("timed out after 9ms"))
-      release()
-    },
+    during: givesUp("timed out after 9ms"),
   },
-  OTEL_EXPORTER_OTLP_ENDPOINT: {
-    value: "BASE/prefix",
-    after: (collector) => expect(posts(collector, "/prefix/v1/metrics")).toBeDefined(),
-  },
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
-    value: "BASE/spans",
-    after: (collector) => expect(posts(collector, "/spans")).toBeDefined(),
-  },
-  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: {
-    value: "BASE/numbers",
-    after: (collector) => expect(posts(collector, "/numbers")).toBeDefined(),
-  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: { value: "BASE/prefix", after: postsTo("/prefix/v1/metrics", "/prefix/v1/traces") },
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: { value: "BASE/spans", after: postsTo("/spans", "/v1/metrics") },
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: { value: "BASE/numbers", after: postsTo("/numbers", "/v1/traces") },
   OTEL_EXPORTER_OTLP_PROTOCOL: {
     value: "http/protobuf",
-    after: (collector) => {
-      const { headers, body } = posts(collector, "/v1/traces") ?? {}
-      expect(headers?.["content-type"]).toBe("application/x-protobuf")
-      expect(body?.includes("svc-things")).toBe(true)
+    after: (collector, log) => {
+      isProtobufAt("/v1/traces")(collector, log)
+      expect(posts(collector, "/v1/traces")?.body.includes("svc-things")).toBe(true)
     },
   },
-  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: {
-    value: "http/protobuf",
-    after: (collector) =>
-      expect(posts(collector, "/v1/traces")?.headers["content-type"]).toBe("application/x-protobuf"),
-  },
-  OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: {
-    value: "http/protobuf",
-    after: (collector) =>
-      expect(posts(collector, "/v1/metrics")?.headers["content-type"]).toBe("application/x-protobuf"),
-  },
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: { value: "http/protobuf", after: isProtobufAt("/v1/traces") },
+  OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: { value: "http/protobuf", after: isProtobufAt("/v1/metrics") },
   OTEL_EXPORTER_OTLP_HEADERS: {
     value: "x-tenant=things",
     after: (collector) => expect(posts(collector, "/v1/metrics")?.headers["x-tenant"]).toBe("things"),
@@ -212,24 +211,19 @@ const rows: Readonly<Record<string, Row>> = {
   OTEL_EXPORTER_OTLP_TIMEOUT: {
     value: "20",
     env: quick,
-    during: async (running, collector) => {
-      const release = hang(collector)
-      await request(running)
-      await vi.waitFor(() => expect(running.log.join()).toContain("Request timed out"))
-      release()
-    },
+    during: givesUp("Request timed out"),
   },
   OTEL_EXPORTER_OTLP_CERTIFICATE: {
     value: "/nowhere",
-    after: (_, log) => expect(log).toContain("Failed to read root certificate file"),
+    after: logs("Failed to read root certificate file"),
   },
   OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: {
     value: "/nowhere",
-    after: (_, log) => expect(log).toContain("Failed to read client certificate chain file"),
+    after: logs("Failed to read client certificate chain file"),
   },
   OTEL_EXPORTER_OTLP_CLIENT_KEY: {
     value: "/nowhere",
-    after: (_, log) => expect(log).toContain("Failed to read client certificate private key file"),
+    after: logs("Failed to read client certificate private key file"),
   },
   OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: {
     value: "delta",

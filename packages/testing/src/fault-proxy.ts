@@ -42,8 +42,8 @@ export type FaultProxyOptions = {
   readonly target: string
   /** Chooses what to do to a request; undefined passes it on as it is. */
   readonly choose: (request: { readonly path: string; readonly body: string }) => Fault | OwnAnswer | undefined
-  /** Resolves when late is late enough. */
-  readonly late: () => Promise<void>
+  /** Resolves when late is late enough: at once unless it is given. */
+  readonly late?: () => Promise<void>
 }
 
 type Answer = { readonly status: number; readonly headers: IncomingMessage["headers"]; readonly body: Buffer }
@@ -55,7 +55,7 @@ const readAll = async (message: IncomingMessage): Promise<Buffer> => {
 }
 
 /** An HTTP proxy on a free loopback port that loses, delays and repeats, and keeps a ledger of it. */
-export const startFaultProxy = async ({ target, choose, late }: FaultProxyOptions) => {
+export const startFaultProxy = async ({ target, choose, late = async () => {} }: FaultProxyOptions) => {
   const ledger: LedgerEntry[] = []
   let active = 0
   const { hostname, port } = new URL(target)

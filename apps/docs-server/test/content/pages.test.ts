@@ -171,7 +171,6 @@ test("the program of the svc-consume skill pays once for each id: killed, run ag
   let onLookUp = (): void => {}
   const proxy = await startFaultProxy({
     target: instance.relayUrl,
-    late: async () => {},
     choose: ({ path }) => {
       if (path.endsWith("/send")) return atSend
       if (!path.endsWith("/signature-status")) return undefined

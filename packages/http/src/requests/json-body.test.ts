@@ -48,9 +48,8 @@ test("what is wrong with a body or a query is told in our own words, or in the s
   const post = await start()
   const json = "application/json"
   const cases = [
-    [await post("{}", "text/plain"), { kind: "unsupported-media-type" }],
+    [await post("{}"), { kind: "unsupported-media-type" }],
     [await post('{"name":"x"}', json, "/things/small"), { kind: "too-large", limit: 10 }],
-    [await post('{"name":"x","name":"y"}', json), { kind: "invalid-json" }],
     [await post('{"name":7}', json), { kind: "invalid", path: "name", reason: "must be a string" }],
     [await post('{"other":7}', json), { kind: "invalid", path: "other", reason: "is not a known field" }],
     [await post("[]", json), { kind: "invalid", path: "", reason: "must be an object" }],
