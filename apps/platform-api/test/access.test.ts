@@ -22,8 +22,6 @@ beforeAll(async () => {
   await publishStack(service, "plain")
   const { key: agent } = await service.signUp()
   const { key: person } = await newPerson(service)
-  const publishable = async (path: string, key: string) =>
-    (await service.call("POST", path, { key, body: { origin_allowlist: [origin] } })).body.key
   const session = await vi.waitFor(async () => {
     const { body } = await service.call("POST", "/ws/sessions", { key: agent, body: { websocket_url } })
     return z.string().parse(body.token)
@@ -32,8 +30,8 @@ beforeAll(async () => {
     none: undefined,
     agent,
     person,
-    "publishable of an agent": await publishable("/api/agents/me/keys/publishable", agent),
-    "publishable of a person": await publishable("/api/auth/keys/publishable", person),
+    "publishable of an agent": await service.publishable(agent, [origin]),
+    "publishable of a person": await service.publishable(person, [origin], "/api/auth/keys"),
     session,
     mistyped: `${agent.slice(0, -1)}${agent.endsWith("x") ? "y" : "x"}`,
   }

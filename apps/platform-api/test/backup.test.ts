@@ -3,11 +3,11 @@ import { execFileSync } from "node:child_process"
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { createTestDatabase } from "@svc/testing"
-import { afterAll, expect, test } from "vitest"
+import { afterAll, expect, onTestFinished, test } from "vitest"
 import { operate } from "./program.ts"
 import { idOf, importInto } from "./records/importing.ts"
 import { sampleDocument } from "./records/sample-document.ts"
-import { startTestService, temporaryFolder, type TestService } from "./service.ts"
+import { serviceInTest, startTestService, temporaryFolder, type TestService } from "./service.ts"
 
 const { folder, remove } = temporaryFolder()
 afterAll(remove)
@@ -80,15 +80,16 @@ const majorOf = (command: string): number => {
 }
 
 test("a server's database comes back from a backup made beside the running service", async (context) => {
-  const [from, to] = [await createTestDatabase(), await createTestDatabase()]
-  const service = await startTestService("postgres", { DATABASE_URL: from.url })
+  const to = await createTestDatabase()
+  onTestFinished(to.stop)
+  const service = await serviceInTest("postgres")
   const major = "select current_setting('server_version_num')::integer / 10000 as major where $1"
   const [version] = await service.database().query<{ major: number }>(major, [true])
   // PostgreSQL's own client programs come with no npm package; they must not be older than the server.
   if (majorOf("pg_dump") < (version?.major ?? 0)) context.skip("pg_dump is missing or older than the server")
   const isWhole = await fill(service)
   const file = join(folder, "platform.dump")
-  const env = { DATABASE_URL: from.url, SVC_DATA_DIR: join(folder, "unused") }
+  const env = { DATABASE_URL: service.databaseUrl, SVC_DATA_DIR: join(folder, "unused") }
   expect(await operate(["backup", file], env)).toMatchObject({ code: 0, json: { kind: "postgresql", file } })
   expect(statSync(file).mode & 0o777).toBe(0o600)
   await fails(["backup", file], env, "file-exists")
@@ -96,10 +97,7 @@ test("a server's database comes back from a backup made beside the running servi
   const empty = { ...env, DATABASE_URL: to.url }
   await fails(["restore", noBackup], empty, "tool-failed")
   expect(await operate(["restore", file], empty)).toMatchObject({ code: 0, json: { restored: true } })
-  const restored = await startTestService("postgres", empty)
-  await isWhole(restored)
-  for (const { close } of [restored, service]) await close()
-  for (const { stop } of [from, to]) await stop()
+  await isWhole(await serviceInTest("postgres", empty))
 })
 
 test("an embedded database comes back from its backup, and only into a folder without one", async () => {
@@ -115,9 +113,7 @@ test("an embedded database comes back from its backup, and only into a folder wi
   expect(existsSync(join(folder, "copy/database"))).toBe(false)
   expect(await operate(["restore", file], empty)).toMatchObject({ code: 0, json: { restored: true } })
   expect(readdirSync(join(folder, "copy")).filter((name) => name.endsWith(".lock.sock"))).toEqual([])
-  const restored = await startTestService("embedded", empty)
-  await isWhole(restored)
-  await restored.close()
+  await isWhole(await serviceInTest("embedded", empty))
 })
 
 test("a missing file, and a backup that can't be finished, leave nothing behind", async () => {

@@ -79,12 +79,9 @@ test("in production an embedded database is one warning, samples are published o
   const production = { ...env, NODE_ENV: "production" }
   const stacksOf = async (more: Readonly<Record<string, string>>) => {
     const service = await startTestService("embedded", { ...production, ...more })
-    try {
-      const { body } = await service.call("GET", "/api/registry")
-      return body.map(({ name }: { name: string }) => name).join(", ")
-    } finally {
-      await service.close()
-    }
+    const { body } = await service.call("GET", "/api/registry")
+    await service.close()
+    return body.map(({ name }: { name: string }) => name).join(", ")
   }
   expect(await stacksOf({})).toBe("")
   const samples = "name-service, stake-accounts, token-swaps, transfers"

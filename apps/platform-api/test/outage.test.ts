@@ -1,11 +1,11 @@
 import { mintKey } from "@svc/keys"
 import { startPostgres, type TestPostgres } from "@svc/testing"
 import { randomBytes } from "node:crypto"
-import { beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest"
 import { type FaultyProxy, startFaultyProxy } from "./chaos/faulty-proxy.ts"
 import { openSockets } from "./chaos/open-sockets.ts"
 import { signalServer } from "./chaos/server-processes.ts"
-import { beforeTests, startTestService, testService } from "./service.ts"
+import { beforeTests, serviceInTest, testService } from "./service.ts"
 
 type Scene = { readonly server: TestPostgres; readonly proxy: FaultyProxy }
 
@@ -74,9 +74,11 @@ describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the datab
 
 test("a long silence does not pile up connections", async () => {
   const server = await startPostgres()
+  onTestFinished(server.stop)
   const proxy = await startFaultyProxy(server.port)
+  onTestFinished(proxy.close)
   const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`
-  const service = await startTestService("postgres", { DATABASE_URL: url })
+  const service = await serviceInTest("postgres", { DATABASE_URL: url })
   const { key } = await service.signUp()
   proxy.hold("all")
   for (let round = 0; round < 3; round++) {
@@ -85,7 +87,4 @@ test("a long silence does not pile up connections", async () => {
   // Ten in the pool, and one that listens.
   expect(openSockets(process.pid, proxy.port)).toBeLessThanOrEqual(11)
   proxy.hold("nothing")
-  await service.close()
-  await proxy.close()
-  await server.stop()
 })

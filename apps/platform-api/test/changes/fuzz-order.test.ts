@@ -1,8 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises"
-import { createTestDatabase } from "@svc/testing"
 import { expect, test, vi } from "vitest"
 import { DatabaseUnavailable, OutcomeUnknown } from "../../src/db/errors.ts"
-import { publishStack, startTestService, type TestService } from "../service.ts"
+import { publishStack, type TestService, testService } from "../service.ts"
 import { first, grown } from "../work/person.ts"
 import { followChanges } from "./following.ts"
 
@@ -11,11 +10,11 @@ const publications = full ? 300 : 15
 const stacks = 6
 vi.setConfig({ testTimeout: full ? 1_800_000 : 180_000 })
 
+const env = { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" }
+const one = testService("postgres", env)
+const two = testService("postgres", () => ({ DATABASE_URL: one.databaseUrl, ...env }))
+
 test("readers miss no change and see none twice while publications overlap and connections are killed, at either replica", async () => {
-  const server = await createTestDatabase()
-  const env = { DATABASE_URL: server.url, SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" }
-  const services = [await startTestService("postgres", env), await startTestService("postgres", env)]
-  const [one] = services as [TestService, TestService]
   const query = <Row>(text: string) => one.database().query<Row>(`${text} where $1::int = 1`, [1])
   const publishing = new AbortController()
 
@@ -68,9 +67,9 @@ test("readers miss no change and see none twice while publications overlap and c
   }
 
   const counted = Promise.withResolvers<number>()
-  const readers = services.flatMap((service) => [poll(service), follow(service, counted.promise)])
+  const readers = [one, two].flatMap((service) => [poll(service), follow(service, counted.promise)])
   const killing = killSome()
-  await Promise.all(Array.from({ length: stacks }, (_, n) => publishAll(`ordered-${n}`, services[n % 2] ?? one)))
+  await Promise.all(Array.from({ length: stacks }, (_, n) => publishAll(`ordered-${n}`, n % 2 === 0 ? one : two)))
   publishing.abort()
   await killing
   const rows = await query<{ id: number }>("select id::float8 as id from registry_changes")
@@ -81,6 +80,4 @@ test("readers miss no change and see none twice while publications overlap and c
   expect(ids.length).toBe(versions[0]?.count)
   expect(ids.length).toBeGreaterThanOrEqual(stacks * publications)
   for (const read of await Promise.all(readers)) expect(read).toEqual(ids)
-  await Promise.all(services.map((service) => service.close()))
-  await server.stop()
 })

@@ -34,12 +34,14 @@ test("a field's path is section and field, but for the section root; its type is
   ])
 })
 
-test("a type is nullable by its Option alone, whatever is_optional says", () => {
-  const fields = [field("a", "u8", { is_optional: true }), field("b", "Option < u8 >", { is_optional: false })]
-  expect(deriveOne({ sections: [{ name: "s", fields }] })?.fields.map(({ nullable }) => nullable)).toEqual([
-    false,
-    true,
-  ])
+test("a type is nullable by an Option around all of it alone, whatever is_optional says", () => {
+  const fields = [
+    field("a", "u8", { is_optional: true }),
+    field("b", "Option < u8 >", { is_optional: false }),
+    ...["Vec<Option<u8>>", "MyOption<u8>", "Option<A>::Out<B>"].map((type, n) => field(`c${n}`, type)),
+  ]
+  const nullable = deriveOne({ sections: [{ name: "s", fields }] })?.fields.filter((one) => one.nullable)
+  expect(nullable?.map(({ path }) => path)).toEqual(["s.b"])
 })
 
 test("a field with emit false is left out, and so are the types that only it names", () => {

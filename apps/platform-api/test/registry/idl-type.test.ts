@@ -1,7 +1,6 @@
 import { expect, test } from "vitest"
 import { DocumentFault } from "../../src/registry/ast/document-fault.ts"
 import { fieldSpelling, rustSpelling } from "../../src/registry/ast/idl-type.ts"
-import { namesIn, optionContent } from "../../src/registry/ast/rust-type.ts"
 
 test.each([
   ["u64", "u64"],
@@ -73,20 +72,4 @@ test("a field without a name of its own is named by its position", () => {
   expect(fieldSpelling({ defined: "Meta" }, 3)).toEqual({ name: "3", type: "Meta" })
   expect(fieldSpelling("publicKey", 0)).toEqual({ name: "0", type: "Pubkey" })
   expect(() => fieldSpelling({ name: 1, type: "u8" }, 0)).toThrow("name: must be a name")
-})
-
-test.each([
-  ["Option<u8>", "u8"],
-  ["Option<Option<u8>>", "Option<u8>"],
-  ["Option<HashMap<A,B>>", "HashMap<A,B>"],
-  ["u8", undefined],
-  ["Vec<Option<u8>>", undefined],
-  ["MyOption<u8>", undefined],
-  ["Option<A>::Out<B>", undefined],
-])("only an Option around all of %s counts", (type, content) => {
-  expect(optionContent(type)).toBe(content)
-})
-
-test("names are found with their paths wherever they stand in a type", () => {
-  expect(namesIn("Option<Vec<(a::b::C,[D;4])>>")).toEqual(["Option", "Vec", "a::b::C", "D", "4"])
 })

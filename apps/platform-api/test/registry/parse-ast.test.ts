@@ -112,6 +112,43 @@ test.each([
     "idls[0].types[0].type.fields[0].type.vec.option.array[1]",
     "must be a length: a whole number or a generic",
   ],
+  [
+    "an entity named as another but for the case",
+    smallAst({ entities: [entity("Thing"), entity("Other"), entity("THING")] }),
+    "entities[2].state_name",
+    "is already used by entities[0].state_name",
+  ],
+  [
+    "a field whose path another section's has, not emitted too,",
+    thing({
+      sections: [
+        { name: "root", fields: [field("a.b", "u8")] },
+        { name: "a", fields: [field("c", "u8"), field("b", "u8", { emit: false })] },
+      ],
+    }),
+    "entities[0].sections[1].fields[1].field_name",
+    "is already used by entities[0].sections[0].fields[0].field_name",
+  ],
+  [
+    "a view whose id another entity's has",
+    smallAst({ entities: ["A", "B"].map((name) => entity(name, { views: [{ id: "A/x" }] })) }),
+    "entities[1].views[0].id",
+    "is already used by entities[0].views[0].id",
+  ],
+  [
+    "a view whose id every entity has",
+    thing({ views: [{ id: "Thing/list" }] }),
+    "entities[0].views[0].id",
+    "is already used by the built-in list view of entities[0]",
+  ],
+  [
+    "a member whose name is quoted in the path, and cut,",
+    smallAst({ pdas: { "a b": { ["x".repeat(5000)]: "\0" } } }),
+    `pdas["a b"]["${"x".repeat(64)}"]`,
+    "has the character U+0000",
+  ],
+  ["text that has no UTF-8 form", smallAst({ docs: "\ud800" }), "docs", "has a lone surrogate"],
+  ["a name that can't be stored", smallAst({ docs: { "\0": 1 } }), "docs", "has the character U+0000"],
 ])("%s is refused with its path", (_, value, path, reason) => {
   expect(faultOf(value)).toEqual({ path, reason })
 })
@@ -127,53 +164,8 @@ test.each([
   expect(faultOf(typedAst(type, []))).toEqual({ path: `${firstField}.rust_type_name`, reason })
 })
 
-test("entities are told apart whatever the case", () => {
-  expect(faultOf(smallAst({ entities: [entity("Thing"), entity("Other"), entity("THING")] }))).toEqual({
-    path: "entities[2].state_name",
-    reason: "is already used by entities[0].state_name",
-  })
-})
-
-test("two fields of an entity never share a path, be they in one section, in two, or not emitted", () => {
-  const sections = [
-    { name: "root", fields: [field("a.b", "u8")] },
-    { name: "a", fields: [field("c", "u8"), field("b", "u8", { emit: false })] },
-  ]
-  expect(faultOf(thing({ sections }))).toEqual({
-    path: "entities[0].sections[1].fields[1].field_name",
-    reason: "is already used by entities[0].sections[0].fields[0].field_name",
-  })
-  expect(faultOf(smallAst({ entities: [entity("A"), entity("B")] }))).toBeUndefined()
-})
-
-test("a view's id is its own in the whole stack, and not one that every entity has anyway", () => {
-  const views = [{ id: "Thing/latest" }, { id: "Thing/top" }]
-  const repeated = smallAst({ entities: [entity("Thing", { views }), entity("B", { views: [{ id: "Thing/top" }] })] })
-  expect(faultOf(repeated)).toEqual({
-    path: "entities[1].views[0].id",
-    reason: "is already used by entities[0].views[1].id",
-  })
-  expect(faultOf(thing({ views: [{ id: "Thing/list" }] }))).toEqual({
-    path: "entities[0].views[0].id",
-    reason: "is already used by the built-in list view of entities[0]",
-  })
-})
-
 test("a key may name what no section has: the compiler's own fields are in none", () => {
   expect(faultOf(thing({ identity: { primary_keys: ["id.__account_address"] } }))).toBeUndefined()
-})
-
-test("a name that is no name of JavaScript's is quoted in a path, and cut", () => {
-  const value = smallAst({ pdas: { "a b": { ["x".repeat(5000)]: "\0" } } })
-  expect(faultOf(value)).toEqual({
-    path: `pdas["a b"]["${"x".repeat(64)}"]`,
-    reason: "has the character U+0000",
-  })
-})
-
-test("text that has no UTF-8 form or that PostgreSQL can't store is refused, in a member's name too", () => {
-  expect(faultOf(smallAst({ docs: "\ud800" }))).toEqual({ path: "docs", reason: "has a lone surrogate" })
-  expect(faultOf(smallAst({ docs: { "\0": 1 } }))).toEqual({ path: "docs", reason: "has the character U+0000" })
 })
 
 test("a value nested without end, a circle too, is refused and never overflows the stack", () => {
