@@ -73,22 +73,11 @@ test.concurrent.for(databaseKinds)(
       const owner = kill % owners
       const name = `killed-${kill}`
       const url = { websocket_url: `wss://killed.example/${name}`, visibility: "public" }
-      const spec = await ask<{ id: number }>(
-        owner,
-        "POST",
-        "/api/specs",
-        { name, ...url, ast_payload: first },
-        `spec ${kill}`,
-      )
+      const post = <T>(path: string, body: object, once: string) => ask<T>(owner, "POST", path, body, `${once} ${kill}`)
+      const spec = await post<{ id: number }>("/api/specs", { name, ...url, ast_payload: first }, "spec")
       const publish = { workflow: "publish", spec_id: spec.id }
-      await ask<Run>(owner, "POST", "/api/automation/runs", publish, `first ${kill}`)
-      const { id } = await ask<Run>(
-        owner,
-        "POST",
-        "/api/automation/runs",
-        { ...publish, ast_payload: grown },
-        `second ${kill}`,
-      )
+      await post("/api/automation/runs", publish, "first")
+      const { id } = await post<Run>("/api/automation/runs", { ...publish, ast_payload: grown }, "second")
       begun.push({ owner, spec: spec.id, name, run: id })
       // Each time a little further on.
       const reached = async (): Promise<boolean> => {
@@ -107,17 +96,10 @@ test.concurrent.for(databaseKinds)(
     }
 
     for (const { owner, spec, name, run } of begun) {
-      await expect
-        .poll(async () => (await ask<Run>(owner, "GET", `/api/automation/runs/${run}`)).status, {
-          timeout: 90_000,
-          interval: 50,
-        })
-        .toBe("succeeded")
-      const versions = await ask<{ version: number; current: boolean }[]>(
-        owner,
-        "GET",
-        `/api/registry/${name}/versions`,
-      )
+      const end = async () => (await ask<Run>(owner, "GET", `/api/automation/runs/${run}`)).status
+      await expect.poll(end, { timeout: 90_000 }).toBe("succeeded")
+      type Versions = readonly { version: number; current: boolean }[]
+      const versions = await ask<Versions>(owner, "GET", `/api/registry/${name}/versions`)
       expect(versions.map(({ version, current }) => [version, current])).toEqual([
         [2, true],
         [1, false],
