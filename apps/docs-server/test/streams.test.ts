@@ -107,16 +107,8 @@ test("the ninth stream of a client is refused, and one that ends makes room", as
 
 test("of a thousand streams 256 are opened, the rest refused, and the server goes on", async () => {
   const statuses: (number | undefined)[] = []
-  for (let batch = 0; batch < 1000; batch += 100)
-    statuses.push(
-      ...(await Promise.all(
-        Array.from(
-          { length: 100 },
-          async (_, i) =>
-            (await open({ "x-forwarded-for": `198.51.${(batch + i) >> 8}.${(batch + i) & 255}` })).statusCode,
-        ),
-      )),
-    )
+  for (let i = 0; i < 1000; i++)
+    statuses.push((await open({ "x-forwarded-for": `198.51.${i >> 8}.${i & 255}` })).statusCode)
   expect(statuses.filter((status) => status === 200)).toHaveLength(256)
   expect(statuses.filter((status) => status === 405)).toHaveLength(744)
   expect((await server.rpc("ping")).status).toBe(200)
