@@ -56,7 +56,7 @@ test("svc-client has a method for each route of the relay, and no other", () => 
 })
 
 test.each(routes)("svc-client sends every field of $operation", async ({ path, request }) => {
-  const fields = Object.keys(z.toJSONSchema(request, { io: "input", unrepresentable: "any" }).properties ?? {})
+  const fields = Object.keys(request.shape)
   expect(fields.filter((field) => !(field in given))).toEqual([])
   const { relay, sent } = clientOf(400, { code: "invalid_request", message: "No.", retryable: false, requestId: "r" })
   await call(relay, nameOf(path), given).catch(() => {})
@@ -71,7 +71,7 @@ test("the transport for kit has the provider's method of each route, and no othe
 })
 
 test.each(routes)("the transport for kit carries every field of $operation", async ({ path, method, request }) => {
-  const fields = Object.keys(z.toJSONSchema(request, { io: "input", unrepresentable: "any" }).properties ?? {})
+  const fields = Object.keys(request.shape)
   const isFirst = (field: string): boolean => ["transaction", "message", "signature"].includes(field)
   const options = fields.filter((field) => !isFirst(field)).map((field) => [field, given[field]])
   const encoding = fields.includes("transaction") ? { encoding: "base64" } : {}

@@ -225,27 +225,23 @@ test("before 2026-07-28, JSON-RPC errors come with 200", async () => {
 })
 
 test("2026-07-28 has the statuses that the revision wants", async () => {
-  const status = async (answer: Promise<Response>): Promise<[number, number]> => {
-    const response = await answer
-    return [response.status, (await bodyOf(response)).error.code]
+  const search = { name: "search_docs", arguments: { query: "x" } }
+  const version = (revision: string) => ({ "mcp-protocol-version": revision })
+  const cases: [sent: Promise<Response>, status: number, code: number][] = [
+    [modern("no/such"), 404, -32601],
+    [modern("ping"), 404, -32601],
+    [modern("tools/call", { name: "nope" }, "nope"), 200, -32602],
+    [modern("tools/list", {}, undefined, { "mcp-method": "tools/call" }), 400, -32020],
+    [modern("tools/call", search, "fetch_page"), 400, -32020],
+    [modern("tools/call", search), 400, -32020],
+    [modern("tools/list", {}, undefined, version("2099-01-01")), 400, -32020],
+    [server.rpc("tools/list", {}, {}, version("2026-07-28")), 400, -32602],
+    [server.rpc("tools/list", {}, {}, version("1999-01-01")), 400, -32022],
+  ]
+  for (const [sent, status, code] of cases) {
+    const response = await sent
+    expect([response.status, (await bodyOf(response)).error.code]).toEqual([status, code])
   }
-  expect(await status(modern("no/such"))).toEqual([404, -32601])
-  expect(await status(modern("ping"))).toEqual([404, -32601])
-  expect(await status(modern("tools/call", { name: "nope" }, "nope"))).toEqual([200, -32602])
-  expect(await status(modern("tools/list", {}, undefined, { "mcp-method": "tools/call" }))).toEqual([400, -32020])
-  expect(await status(modern("tools/call", { name: "search_docs", arguments: { query: "x" } }, "fetch_page"))).toEqual([
-    400, -32020,
-  ])
-  expect(await status(modern("tools/call", { name: "search_docs", arguments: { query: "x" } }))).toEqual([400, -32020])
-  expect(await status(modern("tools/list", {}, undefined, { "mcp-protocol-version": "2099-01-01" }))).toEqual([
-    400, -32020,
-  ])
-  expect(await status(server.rpc("tools/list", {}, {}, { "mcp-protocol-version": "2026-07-28" }))).toEqual([
-    400, -32602,
-  ])
-  expect(await status(server.rpc("tools/list", {}, {}, { "mcp-protocol-version": "1999-01-01" }))).toEqual([
-    400, -32022,
-  ])
 })
 
 test("the header rules hold for a request that was answered from memory before", async () => {

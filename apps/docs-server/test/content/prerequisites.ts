@@ -181,12 +181,11 @@ const makers: Readonly<
     const run = await publish(instance, { spec_id: id, approval: true }, "waiting")
     return { SPEC_ID: String(id), WAITING_RUN_ID: String(run.id) }
   },
-  CANCELLED_RUN_ID: async (instance) => {
-    const { id } = await makeSpec(instance)
-    const run = await publish(instance, { spec_id: id, approval: true }, "waiting")
-    await asPerson(instance, "POST", `/api/automation/runs/${run.id}/cancel`)
-    await recordIn(instance, `/api/automation/runs/${run.id}`, "cancelled")
-    return { SPEC_ID: String(id), CANCELLED_RUN_ID: String(run.id) }
+  CANCELLED_RUN_ID: async (instance, values) => {
+    const run = await give("WAITING_RUN_ID", instance, values)
+    await asPerson(instance, "POST", `/api/automation/runs/${run}/cancel`)
+    await recordIn(instance, `/api/automation/runs/${run}`, "cancelled")
+    return { CANCELLED_RUN_ID: run }
   },
 }
 
