@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import type { Clock } from "../src/index.ts"
-import { base58, partsOf } from "./payments.ts"
+import { base58 } from "@svc/common/base58"
+import { partsOf } from "./payments.ts"
 import { type Asked, ok, refused, type Said } from "./scripted-relay.ts"
 
 const emptySlots = 100

@@ -2,9 +2,10 @@
 import { createHash } from "node:crypto"
 import * as nodeFiles from "node:fs/promises"
 import { setTimeout as pause } from "node:timers/promises"
+import { base58 } from "@svc/common/base58"
 import { createFileStore } from "../src/journal/file-store.ts"
 import { type Clock, createJournal, createRelay, SvcError } from "../src/index.ts"
-import { base58, createPayer } from "./payments.ts"
+import { createPayer } from "./payments.ts"
 
 export type Order = {
   readonly relayUrl: string

@@ -1,15 +1,8 @@
 import { createPrivateKey, createPublicKey, randomBytes, sign } from "node:crypto"
+import { base58 } from "@svc/common/base58"
 
 const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 const systemProgram = new Uint8Array(32)
-
-export const base58 = (bytes: Uint8Array): string => {
-  let value = BigInt(`0x${Buffer.from(bytes).toString("hex")}`)
-  let digits = ""
-  for (; value > 0n; value /= 58n) digits = (alphabet[Number(value % 58n)] ?? "") + digits
-  const zeros = bytes.findIndex((byte) => byte !== 0)
-  return "1".repeat(zeros === -1 ? bytes.length : zeros) + digits
-}
 
 /** The 32 bytes of a key or a blockhash. */
 const keyBytes = (text: string): Buffer => {

@@ -87,8 +87,9 @@ test("nothing is sent when before() fails, or for bytes that are no signed trans
   }
 })
 
-test("the same bytes go out again every two seconds, give or take a fifth, while nothing is known", async () => {
-  const { outcome, asked, times } = play(expired)
+test("the same bytes go out again every two seconds, with the same options, give or take a fifth, while nothing is known", async () => {
+  const options = { skipPreflight: true, preflightCommitment: "processed", minContextSlot: 7n } as const
+  const { outcome, asked, times } = play(expired, options)
   expect(await outcome).toEqual({ state: "expired", signature })
   expect(times.length).toBeGreaterThan(2)
   const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0))
@@ -97,7 +98,8 @@ test("the same bytes go out again every two seconds, give or take a fifth, while
     expect(gap).toBeLessThanOrEqual(2400)
   }
   const sent = asked.filter(({ route }) => route === "send")
-  expect(new Set(sent.map(({ body }) => body["transaction"]))).toEqual(new Set([base64]))
+  const body = { transaction: base64, ...options, minContextSlot: "7" }
+  expect(sent.map((one) => one.body)).toEqual(sent.map(() => body))
 })
 
 test("with rebroadcastMs 0 a copy that may be on its way is never followed by another", async () => {

@@ -10,28 +10,21 @@ import {
   type TransactionMessageBytesBase64,
 } from "@solana/kit"
 import { messageOf, signTransaction, transfer } from "@svc/testing/solana"
-import { afterAll, beforeAll, expect, test } from "vitest"
-import { createRelay, createRelayTransport, createSession, submit } from "../src/index.ts"
+import { afterAll, expect, test } from "vitest"
+import { createRelay, createRelayTransport, createSession } from "../src/index.ts"
 import { scriptedRelay } from "./scripted-relay.ts"
-import { startServices, type Services } from "./services.ts"
+import { startServices } from "./services.ts"
 import { createVirtualClock } from "./virtual-clock.ts"
 
-let services: Services
-let relay: ReturnType<typeof createRelay>
-let viaRelay: ReturnType<typeof createSolanaRpc>
-const makeRpc = () => createSolanaRpcFromTransport(createRelayTransport(relay)) as typeof viaRelay
-
-beforeAll(async () => {
-  services = await startServices()
-  const session = createSession({
-    platform: services.platform(),
-    websocketUrl: "wss://stack.example/transfers",
-    scope: ["transaction:inspect", "transaction:send"],
-  })
-  relay = createRelay({ relayUrl: services.relayUrl, session })
-  viaRelay = makeRpc()
+const services = await startServices()
+afterAll(services.stop)
+const session = createSession({
+  platform: services.platform(),
+  websocketUrl: "wss://stack.example/transfers",
+  scope: ["transaction:inspect", "transaction:send"],
 })
-afterAll(() => services.stop())
+const relay = createRelay({ relayUrl: services.relayUrl, session })
+const viaRelay = createSolanaRpcFromTransport(createRelayTransport(relay)) as ReturnType<typeof createSolanaRpc>
 
 const asWire = (text: string) => text as Base64EncodedWireTransaction
 
@@ -110,18 +103,4 @@ test("what the relay does not carry is refused by name, before anything is asked
     await expect(request.send()).rejects.toMatchObject({ code: "not-carried" })
   }
   expect(asked).toEqual([])
-})
-
-test("a transfer through submit lands on a real chain, and is known for what it is", async () => {
-  const payer = await generateKeyPairSigner()
-  await services.rpc.requestAirdrop(payer.address, lamports(2_000_000_000n)).send()
-  const recipient = (await generateKeyPairSigner()).address
-  const { blockhash, lastValidBlockHeight } = await relay.latestBlockhash({ commitment: "processed" })
-  const { base64, signature } = await signTransaction(payer, [transfer(payer.address, recipient, 5_000_000n)], {
-    blockhash,
-  })
-  const bytes = Uint8Array.from(Buffer.from(base64, "base64"))
-  const outcome = await submit(relay, { transaction: bytes, lastValidBlockHeight, preflightCommitment: "processed" })
-  expect(outcome).toMatchObject({ state: "landed", signature, err: null })
-  expect((await services.rpc.getBalance(recipient, { commitment: "confirmed" }).send()).value).toBe(5_000_000n)
 })

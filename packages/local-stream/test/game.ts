@@ -2,25 +2,8 @@
 import { AccountRole, type Address, generateKeyPairSigner, getBase58Decoder, type Instruction } from "@solana/kit"
 import { startReceiver } from "@svc/testing"
 import { signTransaction } from "@svc/testing/solana"
+import { embedded, field, from, handler, lookup, path, set } from "./ast.ts"
 
-const path = (...segments: string[]) => ({ segments, offsets: null })
-const from = (...segments: string[]) => ({ FromSource: { path: path(...segments), default: null, transform: null } })
-const set = (target_path: string, source: object, population = "LastWrite", more: object = {}) => ({
-  target_path,
-  source,
-  transform: null,
-  population,
-  ...more,
-})
-const source = (type_name: string) => ({
-  Source: {
-    program_id: null,
-    discriminator: null,
-    type_name,
-    is_account: type_name.endsWith("State") && !type_name.endsWith("IxState"),
-  },
-})
-const field = (field_name: string, rust_type_name: string, emit = true) => ({ field_name, rust_type_name, emit })
 const ref = (to: string) => ({ FieldRef: { path: to } })
 const uiAmount = (of: string) => ({
   ResolverComputed: { resolver: "TokenMetadata", method: "ui_amount", args: [ref(of), { Literal: { value: 9 } }] },
@@ -77,37 +60,22 @@ export const gameAst = (game: Address, oracle: Address) => ({
       state_name: "Round",
       identity: { primary_keys: ["id.round_id"], lookup_indexes: [{ field_name: "id.address" }] },
       handlers: [
-        {
-          source: source("game::RoundState"),
-          key_resolution: { Embedded: { primary_field: path("id") } },
-          conditions: [],
-          mappings: [
-            set("id.round_id", from("id"), "SetOnce"),
-            set("id.address", { FromContext: { field: "account_address" } }, "SetOnce"),
-            set("state.deployed", from("deployed")),
-            set("state.expires_at", from("expires_at")),
-            set("state.seed", { FromSource: { path: path("seed"), default: null, transform: "HexEncode" } }),
-            set("state.leader", from("leader")),
-            set("state.__raw", from("expires_at"), "SetOnce", { stop: "game::DeployIxState", emit: false }),
-          ],
-        },
-        {
-          source: source("game::DeployIxState"),
-          key_resolution: { Lookup: { primary_field: path("accounts", "round") } },
-          conditions: [],
-          mappings: [
-            set("metrics.deploys", from("data"), "Count"),
-            set("metrics.total", from("data", "amount"), "Sum"),
-            set("metrics.largest", from("data", "amount"), "Max"),
-            set("metrics.players", from("accounts", "signer"), "UniqueCount"),
-          ],
-        },
-        {
-          source: source("oracle::VarState"),
-          key_resolution: { Lookup: { primary_field: path("__account_address") } },
-          conditions: [],
-          mappings: [set("oracle.value", from("value"))],
-        },
+        handler("game::RoundState", embedded("id"), [
+          set("id.round_id", "SetOnce", from("id")),
+          set("id.address", "SetOnce", { FromContext: { field: "account_address" } }),
+          set("state.deployed", "LastWrite", from("deployed")),
+          set("state.expires_at", "LastWrite", from("expires_at")),
+          set("state.seed", "LastWrite", { FromSource: { path: path("seed"), default: null, transform: "HexEncode" } }),
+          set("state.leader", "LastWrite", from("leader")),
+          set("state.__raw", "SetOnce", from("expires_at"), { stop: "game::DeployIxState", emit: false }),
+        ]),
+        handler("game::DeployIxState", lookup("accounts.round"), [
+          set("metrics.deploys", "Count", from("data")),
+          set("metrics.total", "Sum", from("data.amount")),
+          set("metrics.largest", "Max", from("data.amount")),
+          set("metrics.players", "UniqueCount", from("accounts.signer")),
+        ]),
+        handler("oracle::VarState", lookup("__account_address"), [set("oracle.value", "LastWrite", from("value"))]),
       ],
       sections: [
         { name: "id", fields: [field("round_id", "u64"), field("address", "Option < String >")] },
@@ -143,8 +111,8 @@ export const gameAst = (game: Address, oracle: Address) => ({
           actions: [
             {
               RegisterPdaMapping: {
-                pda_field: path("accounts", "oracleVar"),
-                seed_field: path("accounts", "round"),
+                pda_field: path("accounts.oracleVar"),
+                seed_field: path("accounts.round"),
                 lookup_name: "l",
               },
             },
@@ -188,10 +156,10 @@ export const gameAst = (game: Address, oracle: Address) => ({
         {
           id: "Round/latest",
           source: { Entity: { name: "Round" } },
-          pipeline: [{ Sort: { key: path("id", "round_id"), order: "desc" } }],
+          pipeline: [{ Sort: { key: path("id.round_id"), order: "desc" } }],
           output: "Collection",
         },
-        { id: "Round/grouped", pipeline: [{ GroupBy: { key: path("state", "seed") } }], output: "Collection" },
+        { id: "Round/grouped", pipeline: [{ GroupBy: { key: path("state.seed") } }], output: "Collection" },
       ],
     },
   ],

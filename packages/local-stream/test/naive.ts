@@ -1,25 +1,10 @@
 // A stack of the test's own, and a second implementation of what it means: everything is worked out anew from all updates.
 import type { Update } from "../src/stack/plan.ts"
 import type { Value } from "../src/stack/value.ts"
+import { embedded, field, from, handler, lookup, path, set } from "./ast.ts"
 
-const path = (dotted: string) => ({ segments: dotted.split("."), offsets: null })
-const from = (dotted: string) => ({ FromSource: { path: path(dotted), default: null, transform: null } })
-const set = (target_path: string, population: string, source: object = from("data.amount"), more: object = {}) => ({
-  target_path,
-  source,
-  population,
-  ...more,
-})
-const handler = (type_name: string, key_resolution: object, mappings: object[], conditions: object[] = []) => ({
-  source: { Source: { type_name, is_account: type_name.endsWith("BadgeState") } },
-  key_resolution,
-  mappings,
-  conditions,
-})
-const embedded = { Embedded: { primary_field: path("data.key") } }
-const byOwner = { Lookup: { primary_field: path("data.owner") } }
+const amount = from("data.amount")
 const comparison = { Comparison: { field: path("data.amount"), op: "GreaterThan", value: 50 } }
-const field = (field_name: string, rust_type_name: string, emit = true) => ({ field_name, rust_type_name, emit })
 const view = (id: string, pipeline: unknown[], output: unknown = "Collection") => ({ id, pipeline, output })
 const bySum = { key: path("n.sum") }
 const program = "Prog"
@@ -38,15 +23,15 @@ export const thingAst = {
       state_name: "Thing",
       identity: { primary_keys: ["id.key"], lookup_indexes: [{ field_name: "id.owner" }] },
       handlers: [
-        handler("p::TouchIxState", embedded, [
+        handler("p::TouchIxState", embedded("data.key"), [
           set("id.key", "SetOnce", from("data.key")),
           set("id.owner", "LastWrite", from("data.owner")),
-          set("n.sum", "Sum"),
-          set("n.count", "Count"),
-          set("n.min", "Min"),
-          set("n.max", "Max"),
-          set("n.unique", "UniqueCount"),
-          set("n.large", "Count", from("data.amount"), { condition: { parsed: comparison } }),
+          set("n.sum", "Sum", amount),
+          set("n.count", "Count", amount),
+          set("n.min", "Min", amount),
+          set("n.max", "Max", amount),
+          set("n.unique", "UniqueCount", amount),
+          set("n.large", "Count", amount, { condition: { parsed: comparison } }),
           set("first", "SetOnce", from("data.any")),
           set("last", "LastWrite", from("data.any")),
           set("log", "Append", from("data.any")),
@@ -54,11 +39,11 @@ export const thingAst = {
         ]),
         handler(
           "p::MarkIxState",
-          byOwner,
-          [set("marks", "Count")],
+          lookup("data.owner"),
+          [set("marks", "Count", amount)],
           [{ field: path("data.amount"), operator: "NotEquals", value: 0 }],
         ),
-        handler("p::BadgeState", byOwner, [set("badge", "LastWrite")]),
+        handler("p::BadgeState", lookup("data.owner"), [set("badge", "LastWrite", amount)]),
       ],
       sections: [
         { name: "id", fields: [field("key", "String"), field("owner", "Option < String >")] },

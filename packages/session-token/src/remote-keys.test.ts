@@ -1,5 +1,5 @@
-import { createServer } from "node:http"
-import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { startReceiver } from "@svc/testing"
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest"
 import {
   createVerifier,
   generateSigningKey,
@@ -21,32 +21,23 @@ const mint = async (signer = keys): Promise<string> => (await signSessionToken(s
 
 // The timers of the code under test, and its clock; sockets keep their own.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }))
-const closers: (() => void)[] = []
-afterEach(() => {
-  for (const close of closers.splice(0)) close()
-  vi.useRealTimers()
-})
+afterEach(() => void vi.useRealTimers())
 
 /** A key set's server, and a verifier whose keys come from it. */
 const startVerifier = async (body = one) => {
   const state = { status: 200, body, hangs: false, requests: 0 }
-  const server = createServer((_, response) => {
+  const { url, answer, close } = await startReceiver()
+  onTestFinished(close)
+  answer((_, response) => {
     state.requests++
     if (!state.hangs) response.writeHead(state.status, { "content-type": "application/json" }).end(state.body)
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const address = server.address()
-  const url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}/jwks.json`
   const problems: string[] = []
   const source = remoteKeys({
-    url,
+    url: `${url}/jwks.json`,
     fetch,
     now: () => performance.now(),
     onProblem: (reason) => problems.push(reason),
-  })
-  closers.push(() => {
-    server.closeAllConnections()
-    server.close()
   })
   const verifier = createVerifier({
     keys: source,
