@@ -3,7 +3,7 @@ import type { Update } from "../src/stack/plan.ts"
 import type { Value } from "../src/stack/value.ts"
 import { embedded, field, from, handler, lookup, path, set } from "./ast.ts"
 
-const amount = from("data.amount")
+const given = from("data.amount")
 const comparison = { Comparison: { field: path("data.amount"), op: "GreaterThan", value: 50 } }
 const view = (id: string, pipeline: unknown[], output: unknown = "Collection") => ({ id, pipeline, output })
 const bySum = { key: path("n.sum") }
@@ -26,12 +26,12 @@ export const thingAst = {
         handler("p::TouchIxState", embedded("data.key"), [
           set("id.key", "SetOnce", from("data.key")),
           set("id.owner", "LastWrite", from("data.owner")),
-          set("n.sum", "Sum", amount),
-          set("n.count", "Count", amount),
-          set("n.min", "Min", amount),
-          set("n.max", "Max", amount),
-          set("n.unique", "UniqueCount", amount),
-          set("n.large", "Count", amount, { condition: { parsed: comparison } }),
+          set("n.sum", "Sum", given),
+          set("n.count", "Count", given),
+          set("n.min", "Min", given),
+          set("n.max", "Max", given),
+          set("n.unique", "UniqueCount", given),
+          set("n.large", "Count", given, { condition: { parsed: comparison } }),
           set("first", "SetOnce", from("data.any")),
           set("last", "LastWrite", from("data.any")),
           set("log", "Append", from("data.any")),
@@ -40,10 +40,10 @@ export const thingAst = {
         handler(
           "p::MarkIxState",
           lookup("data.owner"),
-          [set("marks", "Count", amount)],
+          [set("marks", "Count", given)],
           [{ field: path("data.amount"), operator: "NotEquals", value: 0 }],
         ),
-        handler("p::BadgeState", lookup("data.owner"), [set("badge", "LastWrite", amount)]),
+        handler("p::BadgeState", lookup("data.owner"), [set("badge", "LastWrite", given)]),
       ],
       sections: [
         { name: "id", fields: [field("key", "String"), field("owner", "Option < String >")] },
