@@ -1,12 +1,13 @@
 // What a reader of a page has beforehand: an agent's key, a session token, a funded account and signed transactions.
 import { type Address, createKeyPairSignerFromBytes } from "@solana/kit"
 import { postJson } from "@svc/testing"
-import { messageOf, signTransaction, transfer } from "@svc/testing/solana"
+import { messageOf } from "@svc/testing/solana"
 import { generateKeyPairSync } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Instance as Services } from "../../../../scripts/running/instance.ts"
+import { createWallet } from "../../../../test/journey/wallet.ts"
 import type { Values } from "./compare-response.ts"
 
 /** All services, and the key of a person, whom the operator has made. */
@@ -23,7 +24,7 @@ type Answer = {
   readonly id: number
   readonly api_key: string
   readonly token: string
-  readonly result: { readonly value: { readonly blockhash: string } }
+  readonly result: { readonly value: unknown }
 }
 
 /** The 64 bytes of a new account, secret and public half, as Solana's tools keep them. */
@@ -45,12 +46,10 @@ export const fund = async (instance: Instance, account: Address): Promise<void> 
 export const balanceOf = async (instance: Instance, account: Address): Promise<unknown> =>
   (await rpc(instance, "getBalance", account, { commitment: "confirmed" })).result.value
 
-const signedTransfer = async (instance: Instance, lamports: bigint) => {
-  const payer = await createKeyPairSignerFromBytes(newKeyPair())
-  await fund(instance, payer.address)
-  const { result } = await rpc(instance, "getLatestBlockhash", { commitment: "confirmed" })
-  const instruction = transfer(payer.address, await newAddress(), lamports)
-  return signTransaction(payer, [instruction], { blockhash: result.value.blockhash })
+const signedTransfer = async ({ chainUrl }: Instance, lamports: bigint) => {
+  const wallet = await createWallet(chainUrl)
+  await wallet.fund(1_000_000_000n)
+  return wallet.signTransfer(lamports)
 }
 
 const stacks = join(import.meta.dirname, "../../../platform-api/stacks")
@@ -135,14 +134,14 @@ const makers: Readonly<
     return { TOKEN: token }
   },
   TRANSACTION: async (instance) => {
-    const { base64: TRANSACTION, signature: SIGNATURE } = await signedTransfer(instance, 1_000_000n)
+    const { wire: TRANSACTION, signature: SIGNATURE } = await signedTransfer(instance, 1_000_000n)
     return { TRANSACTION, MESSAGE: messageOf(TRANSACTION), SIGNATURE }
   },
   MESSAGE: (instance, values) => giveAll("TRANSACTION", instance, values),
   SIGNATURE: (instance, values) => giveAll("TRANSACTION", instance, values),
   // More than the account holds.
   FAILING_TRANSACTION: async (instance) => ({
-    FAILING_TRANSACTION: (await signedTransfer(instance, 5_000_000_000n)).base64,
+    FAILING_TRANSACTION: (await signedTransfer(instance, 5_000_000_000n)).wire,
   }),
   ADDRESS: async () => ({ ADDRESS: await newAddress() }),
   USER_KEY: async ({ userKey }) => ({ USER_KEY: userKey }),
