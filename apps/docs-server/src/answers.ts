@@ -15,16 +15,13 @@ export const reply = (
   body: string | Uint8Array<ArrayBuffer> | ReadableStream | null = null,
 ): Response => new Response(body, { status, headers })
 
-export const headersOf = ({ headers, retryAfterSeconds }: ApiError): Readonly<Record<string, string>> =>
-  retryAfterSeconds === undefined ? headers : { ...headers, "Retry-After": String(retryAfterSeconds) }
-
 const bodyOf = ({ code, message, hint = "" }: ApiError) => ({ error: { code, message, hint } })
 
 export const errorAnswer = (
   c: Context<HttpEnv>,
   error: ApiError,
   more: Readonly<Record<string, string>> = {},
-): Response => c.body(JSON.stringify(bodyOf(error)), error.status, { ...jsonHeaders, ...more, ...headersOf(error) })
+): Response => c.json(bodyOf(error), error.status, { ...jsonHeaders, ...more, ...error.headers })
 
 /** The response to bytes that aren't an HTTP request. */
 export const unreadableAnswer = (_requestId: string, reason: string, status: 400 | 405): Response => {

@@ -5,7 +5,7 @@ import { type Logger } from "@svc/program"
 import type { RateLimiter } from "@svc/limits"
 import { createApi } from "@svc/openapi"
 import type { Context } from "hono"
-import { bodyError, errorAnswer, headersOf, noStore, reply, serveDocument, serveFile, wantsHtml } from "./answers.ts"
+import { bodyError, errorAnswer, noStore, reply, serveDocument, serveFile, wantsHtml } from "./answers.ts"
 import type { Config } from "./config.ts"
 import { preflightHeaders } from "./site/documents.ts"
 import { errors } from "./errors.ts"
@@ -46,7 +46,7 @@ const errorAnswerFor = async (c: Context<HttpEnv>, error: ApiError, { html, libr
   if (!asksForHtml(c)) return errorAnswer(c, error, { ...link, Vary: "Accept" })
   const { headers, text } = await html.error(error, c.req.path)
   const { ETag: _tag, ...kept } = headers
-  return reply(error.status, { ...kept, Vary: "Accept", ...headersOf(error) }, text)
+  return reply(error.status, { ...kept, Vary: "Accept", ...error.headers }, text)
 }
 
 // A slash at the end is ignored.

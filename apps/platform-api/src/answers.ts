@@ -25,7 +25,6 @@ const headersOf = (error: ApiError): Record<string, string> => {
   if (error.status === 401) {
     headers["www-authenticate"] = withoutKey.has(error.code) ? "Bearer" : 'Bearer error="invalid_token"'
   }
-  if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds)
   return headers
 }
 
@@ -46,10 +45,7 @@ const bodyOf = (error: ApiError, requestId: string, docsUrl: string) => ({
  * @param docsUrl where the documentation is
  */
 export const errorAnswer = (c: Context<AppEnv>, error: ApiError, docsUrl: string): Response =>
-  c.body(JSON.stringify(bodyOf(error, c.var.requestId, docsUrl)), error.status, {
-    "content-type": "application/json",
-    ...headersOf(error),
-  })
+  c.json(bodyOf(error, c.var.requestId, docsUrl), error.status, headersOf(error))
 
 /** The response to bytes that can't be parsed as a request. */
 export const unreadableAnswer =

@@ -1,8 +1,8 @@
 import { ApiError, BodyError } from "@svc/errors"
-import { allowedMethods, omitServerHeaders, requestContext, sentPath } from "@svc/http"
+import { allowedMethods, requestContext, sentPath } from "@svc/http"
 import { createApi, openApiDocument } from "@svc/openapi"
 import type { Context } from "hono"
-import { bodyError, errorAnswer } from "./answers.ts"
+import { bodyError, errorAnswer, everyAnswer } from "./answers.ts"
 import { policies } from "./auth/agent-policy.ts"
 import { type AppEnv, authenticated } from "./auth/guard.ts"
 import { CompilerBusy } from "./compiler/compiler.ts"
@@ -87,7 +87,8 @@ export const createApp = (dependencies: Dependencies): Api => {
   const streams = createEventStreams(dependencies)
 
   api.all(signUpPath, async (c, next) => {
-    omitServerHeaders(c)
+    // No page may read these responses.
+    for (const name of Object.keys(everyAnswer)) c.env.outgoing.removeHeader(name)
     return c.req.method === "OPTIONS" ? c.body(null, 204, { allow: "POST, OPTIONS" }) : next()
   })
   api.options("*", (c) => c.body(null, 204, preflight))

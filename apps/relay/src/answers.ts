@@ -35,11 +35,7 @@ const bodyOf = (error: ApiError, requestId: string, isSend: boolean, docsUrl: st
   details: error.details,
 })
 
-const headersOf = (error: ApiError): Record<string, string> => ({
-  "X-Error-Code": error.code,
-  ...error.headers,
-  ...(error.retryAfterSeconds !== undefined && { "Retry-After": String(error.retryAfterSeconds) }),
-})
+const headersOf = ({ code, headers }: ApiError) => ({ "X-Error-Code": code, ...headers })
 
 /** @param docsUrl where the documentation is */
 export const errorAnswer = (c: Context<RelayEnv>, error: ApiError, docsUrl: string): Response =>

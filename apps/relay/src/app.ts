@@ -103,7 +103,6 @@ export const createApp = (dependencies: Dependencies) => {
   app.onError((error, c) => {
     const refusal = refusalOf(error)
     if (refusal.code === "internal_error") onBug(refusal.cause)
-    c.set("refusal", refusal)
     return errorAnswer(c, refusal, docs)
   })
 

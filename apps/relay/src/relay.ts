@@ -3,6 +3,7 @@ import { addressBucket, hasWholeBody, type HttpEnv, jsonBody } from "@svc/http"
 import type { Context, MiddlewareHandler } from "hono"
 import type { z } from "zod"
 import { type Admission, lower } from "./admission.ts"
+import { refusalOf } from "./answers.ts"
 import { type HttpAuthPlugin, type Principal, requireScope } from "./auth.ts"
 import { describeRoute } from "./document/describe-route.ts"
 import { errors, submissionUnknown } from "./errors.ts"
@@ -39,8 +40,6 @@ export type RelayEnv = HttpEnv & {
     /** Of a request past its token and its rates. */
     admission: ReturnType<Admission["begin"]>
     principal: Principal
-    /** The error that the response tells. */
-    refusal?: ApiError
   }
 }
 
@@ -63,7 +62,7 @@ export const createRelay = (dependencies: RelayDependencies) => {
       running++
       try {
         await next()
-        await metering.end(definition, call, c.get("refusal"), c.res)
+        await metering.end(definition, call, c.error && refusalOf(c.error), c.res)
       } finally {
         if (--running === 0) onIdle()
       }

@@ -17,13 +17,13 @@ export type ErrorRow = {
 
 /** What one occurrence of an error adds to its row. */
 export type ErrorOptions = {
-  readonly message?: string
-  readonly hint?: string
+  readonly message?: string | undefined
+  readonly hint?: string | undefined
   readonly retryable?: boolean
   /** Shown to the caller: never put a secret or another system's text here. */
   readonly details?: unknown
   /** Whole seconds, for `Retry-After`. */
-  readonly retryAfterSeconds?: number
+  readonly retryAfterSeconds?: number | undefined
   readonly headers?: Readonly<Record<string, string>>
   /** Members that one service adds to its envelope. */
   readonly extra?: Readonly<Record<string, unknown>>
@@ -40,6 +40,7 @@ export class ApiError<Code extends string = string> extends Error {
   readonly retryable: boolean | undefined
   readonly details: unknown
   readonly retryAfterSeconds: number | undefined
+  /** What its response needs, `Retry-After` too. */
   readonly headers: Readonly<Record<string, string>>
   readonly extra: Readonly<Record<string, unknown>>
 
@@ -51,7 +52,8 @@ export class ApiError<Code extends string = string> extends Error {
     this.retryable = options.retryable ?? row.retryable
     this.details = options.details
     this.retryAfterSeconds = options.retryAfterSeconds
-    this.headers = options.headers ?? {}
+    const wait = this.retryAfterSeconds !== undefined && { "Retry-After": String(this.retryAfterSeconds) }
+    this.headers = { ...options.headers, ...wait }
     this.extra = options.extra ?? {}
   }
 }

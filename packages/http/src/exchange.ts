@@ -1,19 +1,15 @@
-import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
+import type { HttpBindings } from "@hono/node-server"
 import type { Context } from "hono"
 import type { ClientAddress } from "./client-address.ts"
 import type { Connections } from "./connections/connections.ts"
 import type { RequestLogOptions } from "./request-context.ts"
 
 /** Both ends of a request, as the adapter gives them to an app, and what is known of it. */
-export type Exchange = {
-  readonly incoming: IncomingMessage
-  readonly outgoing: ServerResponse
+export type Exchange = HttpBindings & {
   /** What all requests of the server share. */
   readonly server: {
     readonly requests: RequestLogOptions | undefined
-    /** Headers of every response. */
-    readonly headers: ReadonlyMap<string, string>
     readonly clientAddress: ClientAddress
     /** Bounds what is kept for slow clients. */
     readonly connections: Pick<Connections, "hold">
@@ -51,11 +47,6 @@ export type HttpEnv = {
 /** Sets a header of the response that follows, errors and prepared ones too. The response's own header of that name wins. */
 export const setHeader = (c: { readonly env: Exchange }, name: string, value: string): void => {
   c.env.outgoing.setHeader(name, value)
-}
-
-/** The response that follows goes out without the headers that `serve` adds to every response. */
-export const omitServerHeaders = (c: { readonly env: Exchange }): void => {
-  for (const name of c.env.server.headers.keys()) c.env.outgoing.removeHeader(name)
 }
 
 /**

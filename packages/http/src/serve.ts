@@ -111,7 +111,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   const begin = (exchange: Exchange): void =>
     observe === undefined ? void respond(exchange) : observe(exchange, respond)
   const connections = createConnections(bounds, clientAddress, begin, createCutLog(requests?.log))
-  const shared = { requests, headers, clientAddress, connections }
+  const shared = { requests, clientAddress, connections }
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
     connections.arrived({ incoming, outgoing, server: shared, requestId: "", began: 0, route: "*" })
   const unparsed = createUnparsedAnswer(connections, (reason, status) => {

@@ -1,5 +1,5 @@
 export { accessSchema, createApi, createRoute, openApiDocument } from "./api.ts"
 export type { Access, DocumentedRoute } from "./api.ts"
-export { errorResponses } from "./error-responses.ts"
-export { firstFailure, inOwnWords, validate } from "./validate.ts"
-export { z } from "@hono/zod-openapi"
+export { errorResponses, json } from "./responses.ts"
+export { firstFailure, inOwnWords } from "./validate.ts"
+export { type OpenAPIHono, z } from "@hono/zod-openapi"

@@ -1,5 +1,4 @@
 import type { z } from "@hono/zod-openapi"
-import { BodyError } from "@svc/errors"
 
 /** Where a value first breaks its schema (`a.b[0]`, empty for the value itself), and how. */
 export type ValidationFailure = { readonly path: string; readonly reason: string }
@@ -69,11 +68,4 @@ export const firstFailure = (error: z.ZodError): ValidationFailure => {
     return { path: pathText([...issue.path, ...issue.keys.slice(0, 1)]), reason: "is not a known field" }
   }
   return { path: pathText(issue.path), reason: issue.message }
-}
-
-/** Returns the parsed value, or throws a BodyError of kind `invalid` that names the first failure. */
-export const validate = <T>(schema: z.ZodType<T>, value: unknown): T => {
-  const result = schema.safeParse(value, inOwnWords)
-  if (result.success) return result.data
-  throw new BodyError({ kind: "invalid", ...firstFailure(result.error) })
 }

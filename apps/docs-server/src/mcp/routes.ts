@@ -148,7 +148,7 @@ export const mcpRoutes = (app: DocsApp, { site, answer, protocolVersions, stream
       })
     if (version !== undefined && version >= "2026-07-28")
       throw noStream("MCP 2026-07-28 has no stream over GET.", "Call subscriptions/listen by POST; see /openapi.json.")
-    if (c.req.raw.method === "HEAD") return c.body(null, 200, streamHeaders)
+    if (c.req.method === "HEAD") return c.body(null, 200, streamHeaders)
     const client = addressBucket(c.get("clientAddress"))
     if (streams.countOf(client) >= maxStreamsPerClient)
       throw errors.fail("rate_limited", {

@@ -1,8 +1,8 @@
 import type { HttpEnv } from "@svc/http"
-import { type createApi, errorResponses, z } from "@svc/openapi"
+import { errorResponses, type OpenAPIHono, z } from "@svc/openapi"
 import { type ErrorCode, errors } from "../errors.ts"
 
-export type DocsApp = ReturnType<typeof createApi<HttpEnv>>
+export type DocsApp = OpenAPIHono<HttpEnv>
 
 const errorResponse = z
   .strictObject({
@@ -19,11 +19,6 @@ const errorResponse = z
 
 /** Every operation needs no authentication. */
 export const open = { "x-access": { callers: ["anyone" as const] } }
-
-export const json = <Schema extends z.ZodType>(description: string, schema: Schema) => ({
-  description,
-  content: { "application/json": { schema } },
-})
 
 export const text = (description: string, type: string) => ({
   description,

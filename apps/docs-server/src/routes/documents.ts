@@ -1,6 +1,6 @@
-import { createRoute, z } from "@svc/openapi"
+import { createRoute, json, z } from "@svc/openapi"
 import { mcpDescriptor } from "../mcp/descriptor.ts"
-import { failures, json, notModified, open, text } from "./describe-route.ts"
+import { failures, notModified, open, text } from "./describe-route.ts"
 
 const describe = (
   tag: "pages" | "discovery",

@@ -1,5 +1,5 @@
-import { createRoute, z } from "@svc/openapi"
-import { bug, json, open } from "./describe-route.ts"
+import { createRoute, json, z } from "@svc/openapi"
+import { bug, open } from "./describe-route.ts"
 
 const probe = z.object({ status: z.enum(["ok", "unavailable"]), missing: z.array(z.enum(["pages"])) }).openapi("Probe")
 const healthResponse = z.object({ status: z.literal("ok"), version: z.string(), pages: z.int() }).openapi("Health")

@@ -42,5 +42,5 @@ export const refusedBy = (
 ): ApiError | undefined => {
   const caller = keyClass === "publishable" ? keyClass : kind === "agent" ? kind : "person"
   if (callers.includes(caller)) return undefined
-  return errors.fail(refusals[caller], caller === "agent" && hint !== undefined ? { hint } : {})
+  return errors.fail(refusals[caller], { hint: caller === "agent" ? hint : undefined })
 }

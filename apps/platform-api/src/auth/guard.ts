@@ -74,7 +74,7 @@ export const countRequest = (
 /** The sender of a request, or why the key was ignored. */
 type Identified =
   | Principal
-  | (Omit<Refusal, "refused"> & { readonly refused: ErrorCode; readonly waitSeconds?: number })
+  | (Omit<Refusal, "refused"> & { readonly refused: ErrorCode; readonly retryAfterSeconds?: number })
 
 /**
  * Identifies the sender of a request. Two cases need no query: a key that has used up its own limit (throws
@@ -111,7 +111,7 @@ export const identify = async (
   const { allowed, retryAfterSeconds } = await limits.take([failures])
   if (allowed) return found
   const message = "Too many failed authentications from this address."
-  return { refused: "rate-limit-exceeded", message, waitSeconds: retryAfterSeconds }
+  return { refused: "rate-limit-exceeded", message, retryAfterSeconds }
 }
 
 const limitOf = (dependencies: Dependencies, c: Context<AppEnv>, policy: Policy, keyHash: string): RequestLimit =>
@@ -123,11 +123,7 @@ const limitOf = (dependencies: Dependencies, c: Context<AppEnv>, policy: Policy,
       }
     : { group: "key", bucket: keyHash, perMinute: dependencies.config.perMinute.requests }
 
-const refusal = ({ refused, message, waitSeconds }: Exclude<Identified, Principal>) =>
-  errors.fail(refused, {
-    ...(message === undefined ? {} : { message }),
-    ...(waitSeconds === undefined ? {} : { retryAfterSeconds: waitSeconds }),
-  })
+const refusal = ({ refused, ...options }: Exclude<Identified, Principal>) => errors.fail(refused, options)
 
 /** Lets a request pass if its key is valid and the policy allows the caller, who is then in `principal`. */
 export const authenticated =

@@ -1,6 +1,6 @@
 // What every route of the service says besides its own: who may call it, its bodies and its errors.
 import { jsonBody } from "@svc/http"
-import { type Access, type createApi, errorResponses, z } from "@svc/openapi"
+import { type Access, errorResponses, type OpenAPIHono, z } from "@svc/openapi"
 import type { MiddlewareHandler, TypedResponse } from "hono"
 import type { JSONParsed } from "hono/utils/types"
 import { type Policy, refusalsOf } from "../auth/agent-policy.ts"
@@ -8,7 +8,7 @@ import { keyCodes } from "../auth/authenticate.ts"
 import type { AppEnv } from "../auth/guard.ts"
 import { type ErrorCode, errorEnvelope, errors } from "../errors.ts"
 
-export type Api = ReturnType<typeof createApi<AppEnv>>
+export type Api = OpenAPIHono<AppEnv>
 
 /**
  * Who may call a route, as the document says it: keys of a policy, or others. With an `optional key` anyone may, and a key
@@ -22,12 +22,6 @@ export const access = (
     return { security: [{}, { key: [] }], "x-access": { callers: ["anyone", "agent", "person", "publishable"] } }
   return { security: [], "x-access": { callers: [allowed === "anyone" ? "anyone" : "link"] } }
 }
-
-/** A JSON response. */
-export const json = <S extends z.ZodType>(description: string, schema: S) => ({
-  description,
-  content: { "application/json": { schema } },
-})
 
 /** What is sent in place of a 200 to whoever has its ETag. `content` keeps the other responses' types checked. */
 export const notModified = { 304: { description: "Nothing changed since the ETag in If-None-Match", content: {} } }

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises"
-import { createRoute, z } from "@svc/openapi"
+import { createRoute, json, z } from "@svc/openapi"
 import { publicJwks } from "@svc/session-token"
 import type { Dependencies } from "../dependencies.ts"
-import { access, type Api, failures, json } from "./api.ts"
+import { access, type Api, failures } from "./api.ts"
 
 const health = z.object({
   status: z.enum(["ok", "degraded"]),

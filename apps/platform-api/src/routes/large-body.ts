@@ -4,7 +4,7 @@ import { readBody } from "@svc/http"
 import { BodyError } from "@svc/errors"
 import type { Context, MiddlewareHandler } from "hono"
 import type { AppEnv } from "../auth/guard.ts"
-import type { PreparedVersion, ReadAst, Upload } from "../compiler/read-upload.ts"
+import type { PreparedVersion, ReadAst } from "../compiler/read-upload.ts"
 import type { Dependencies } from "../dependencies.ts"
 import { errors } from "../errors.ts"
 import { AstTooLarge } from "../registry/ast/document-fault.ts"
@@ -38,6 +38,11 @@ const bytesOf = async (c: Context<AppEnv>): Promise<Uint8Array> => {
   return bytes
 }
 
+const inBody = (path: string): string => `ast_payload${path === "" || path.startsWith("[") ? path : `.${path}`}`
+
+const tooLarge = ({ path, reason }: { readonly path: string; readonly reason: string }) =>
+  errors.fail("invalid-ast", { details: { path: inBody(path), reason } })
+
 /**
  * Reads a body that may hold an AST: up to 2 MiB of JSON after decompression. Throws BodyError. The other fields are for
  * `c.req.valid("json")`, the hash of the whole body and the AST are in `upload`.
@@ -47,27 +52,18 @@ export const largeBody =
   async (c, next) => {
     const bytes = await bytesOf(c)
     const owner = `user:${c.get("principal").userId}`
-    const read = await uploaded(compiler.run("readUpload", bytes, { size: bytes.length, owner }))
+    const read = await compiler.run("readUpload", bytes, { size: bytes.length, owner }).catch((error: unknown) => {
+      throw error instanceof AstTooLarge ? tooLarge(error) : error
+    })
     if ("invalidJson" in read) throw invalidJson(read.invalidJson)
     if ("invalid" in read) throw new BodyError({ kind: "invalid", path: "", reason: read.invalid })
     const { rest, hash, ast } = read
     c.set("upload", { hash, ast })
-    // The validator reads the body from here.
+    // The validator reads the body from here. As text, bodyCache would round the integers that are bigints in it.
     Object.assign(c.req, { json: () => Promise.resolve(rest) })
     c.req.raw.headers.set("content-type", "application/json")
     await next()
   }
-
-const inBody = (path: string): string => `ast_payload${path === "" || path.startsWith("[") ? path : `.${path}`}`
-
-const tooLarge = ({ path, reason }: { readonly path: string; readonly reason: string }) =>
-  errors.fail("invalid-ast", { details: { path: inBody(path), reason } })
-
-/** Turns AstTooLarge into the error of the request. */
-const uploaded = (reading: Promise<Upload>): Promise<Upload> =>
-  reading.catch((error: unknown) => {
-    throw error instanceof AstTooLarge ? tooLarge(error) : error
-  })
 
 /**
  * The version made from a body's AST. Throws invalid-request with its faults, if it has some or there is no AST, or

@@ -1,12 +1,12 @@
 // What routes that read the caller's records share.
-import { createRoute, z } from "@svc/openapi"
+import { createRoute, json, z } from "@svc/openapi"
 import type { Context } from "hono"
 import { policies } from "../auth/agent-policy.ts"
 import { type AppEnv, authenticated } from "../auth/guard.ts"
 import type { Orm } from "../db/database.ts"
 import type { Dependencies } from "../dependencies.ts"
 import { type ErrorCode, errors } from "../errors.ts"
-import { access, idPath, json, keyFailures, notModified } from "./api.ts"
+import { access, idPath, keyFailures, notModified } from "./api.ts"
 import { nextLink, type Page, pageQuery } from "./paging.ts"
 
 const policy = policies.ownRecords

@@ -1,4 +1,4 @@
-import type { createApi } from "@svc/openapi"
+import type { OpenAPIHono } from "@svc/openapi"
 import type { z } from "zod"
 import type { BadRequestCode } from "../errors.ts"
 import type { Relay, RelayEnv } from "../relay.ts"
@@ -24,7 +24,7 @@ export type Definition = {
   readonly codes: readonly BadRequestCode[]
 }
 
-export type RelayApp = ReturnType<typeof createApi<RelayEnv>>
+export type RelayApp = OpenAPIHono<RelayEnv>
 
 export type Route = Definition & {
   /** Serves the route, and describes it. */

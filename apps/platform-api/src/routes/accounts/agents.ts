@@ -1,5 +1,5 @@
 import { addressBucket } from "@svc/http"
-import { createRoute, z } from "@svc/openapi"
+import { createRoute, json, z } from "@svc/openapi"
 import type { MiddlewareHandler } from "hono"
 import { LRUCache } from "lru-cache"
 import { signUp } from "../../auth/accounts.ts"
@@ -9,7 +9,7 @@ import { nameFault, normaliseName } from "../../auth/name.ts"
 import { agentStatuses } from "../../db/schema/index.ts"
 import { errors, wrongField } from "../../errors.ts"
 import type { Dependencies } from "../../dependencies.ts"
-import { access, type Api, bodyCodes, failures, json, jsonRequest, keyFailures, smallBody } from "../api.ts"
+import { access, type Api, bodyCodes, failures, jsonRequest, keyFailures, smallBody } from "../api.ts"
 
 const signUpBody = z.object({
   display_name: z.string().meta({ description: "The name shown to people. Default: derived from the slug" }).optional(),

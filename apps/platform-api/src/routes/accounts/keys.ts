@@ -1,4 +1,4 @@
-import { createRoute, z } from "@svc/openapi"
+import { createRoute, json, z } from "@svc/openapi"
 import type { Context, MiddlewareHandler } from "hono"
 import {
   checkManager,
@@ -13,7 +13,7 @@ import { policies } from "../../auth/agent-policy.ts"
 import { type AppEnv, authenticated } from "../../auth/guard.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { errors } from "../../errors.ts"
-import { access, type Api, bodyCodes, checkId, idPath, json, jsonRequest, keyFailures, smallBody } from "../api.ts"
+import { access, type Api, bodyCodes, checkId, idPath, jsonRequest, keyFailures, smallBody } from "../api.ts"
 import { nextLink, pageQuery } from "../paging.ts"
 import * as schemas from "./key-schemas.ts"
 

@@ -1,9 +1,9 @@
-import { createRoute, z } from "@svc/openapi"
+import { createRoute, json, z } from "@svc/openapi"
 import { policies } from "../../auth/agent-policy.ts"
 import { authenticated } from "../../auth/guard.ts"
 import { dayOf, readUsage } from "../../auth/usage.ts"
 import type { Dependencies } from "../../dependencies.ts"
-import { access, type Api, json, keyFailures } from "../api.ts"
+import { access, type Api, keyFailures } from "../api.ts"
 
 const maxDays = 90
 

@@ -1,4 +1,4 @@
-import { createRoute, z } from "@svc/openapi"
+import { createRoute, json, z } from "@svc/openapi"
 import { sessionLifetimeSeconds, type SessionScope, sessionScopes, signSessionToken } from "@svc/session-token"
 import { policies } from "../../auth/agent-policy.ts"
 import { authenticated } from "../../auth/guard.ts"
@@ -9,7 +9,7 @@ import type { Registry } from "../../registry/registry.ts"
 import type { PublishedStack } from "../../registry/published-stack.ts"
 import { nearestText, normaliseWebsocketUrl, urlFault } from "../../registry/websocket-url.ts"
 import type { Dependencies } from "../../dependencies.ts"
-import { access, type Api, bodyCodes, json, jsonRequest, keyFailures, smallBody } from "../api.ts"
+import { access, type Api, bodyCodes, jsonRequest, keyFailures, smallBody } from "../api.ts"
 
 const body = z
   .object({

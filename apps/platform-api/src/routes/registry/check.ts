@@ -1,10 +1,10 @@
-import { createRoute, z } from "@svc/openapi"
+import { createRoute, json, z } from "@svc/openapi"
 import { policies } from "../../auth/agent-policy.ts"
 import { authenticated } from "../../auth/guard.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { ofVersion } from "../../records/spec-versions.ts"
 import { astPayload } from "../body-fields.ts"
-import { access, type Api, bodyCodes, json, jsonRequest, keyFailures } from "../api.ts"
+import { access, type Api, bodyCodes, jsonRequest, keyFailures } from "../api.ts"
 import { largeBody, versionIn } from "../large-body.ts"
 import { checkAnswer, namePath } from "./schemas.ts"
 

@@ -1,12 +1,12 @@
 import { promisify } from "node:util"
 import { gunzip } from "node:zlib"
-import { createRoute, z } from "@svc/openapi"
+import { createRoute, json, z } from "@svc/openapi"
 import { requestMs } from "../../auth/guard.ts"
 import { orm } from "../../db/drizzle.ts"
 import { specVersions } from "../../db/schema/index.ts"
 import { errors } from "../../errors.ts"
 import type { Dependencies } from "../../dependencies.ts"
-import { access, type Api, checkId, failures, idPath, json, type Sent } from "../api.ts"
+import { access, type Api, checkId, failures, idPath, type Sent } from "../api.ts"
 
 const unpack = promisify(gunzip)
 

@@ -1,10 +1,13 @@
 import type { ErrorRow } from "@svc/errors"
 import type { z } from "@hono/zod-openapi"
 
-type ErrorResponse<Body extends z.ZodType> = {
-  readonly description: string
-  readonly content: { readonly "application/json": { readonly schema: Body } }
-}
+/** A response of a route, in JSON. */
+export const json = <Schema extends z.ZodType>(description: string, schema: Schema) => ({
+  description,
+  content: { "application/json": { schema } },
+})
+
+type JsonResponse<Schema extends z.ZodType> = ReturnType<typeof json<Schema>>
 
 /**
  * The error responses of a route, one a status, each with the codes that can come with it.
@@ -18,16 +21,13 @@ export const errorResponses = <
   { rows }: { readonly rows: Rows },
   envelope: (codes: readonly [Code, ...Code[]]) => Body,
   ...codes: readonly Code[]
-): { [Status in Rows[Code]["status"]]: ErrorResponse<Body> } => {
+): { [Status in Rows[Code]["status"]]: JsonResponse<Body> } => {
   const byStatus = Map.groupBy(new Set(codes), (code) => rows[code].status)
   return Object.fromEntries(
     [...byStatus].map(([status, same]) => [
       status,
-      {
-        description: same.map((code) => `\`${code}\`: ${rows[code].message}`).join("\n\n"),
-        // A group has at least one member.
-        content: { "application/json": { schema: envelope(same as [Code, ...Code[]]) } },
-      },
+      // A group has at least one member.
+      json(same.map((code) => `\`${code}\`: ${rows[code].message}`).join("\n\n"), envelope(same as [Code, ...Code[]])),
     ]),
-  ) as { [Status in Rows[Code]["status"]]: ErrorResponse<Body> }
+  ) as { [Status in Rows[Code]["status"]]: JsonResponse<Body> }
 }
