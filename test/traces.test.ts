@@ -192,7 +192,9 @@ test("a request whose trace is not kept takes no part in one that came before it
   const { queries = [], requests = [] } = Object.groupBy(collector.spans(), ({ name }) =>
     name === "database run" ? "queries" : "requests",
   )
-  expect(requests.map(({ traceId, name }) => [traceId, name])).toEqual(Array(2).fill([trace, "GET /api/agents/me"]))
+  expect(requests.map(({ traceId, name }) => `${traceId} ${name}`)).toEqual(
+    Array(2).fill(`${trace} GET /api/agents/me`),
+  )
   expect(new Set(queries.map(({ parentSpanId }) => parentSpanId))).toEqual(
     new Set(requests.map(({ spanId }) => spanId)),
   )
