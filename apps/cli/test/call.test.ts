@@ -150,35 +150,31 @@ test("without XDG_CONFIG_HOME, or with a relative one, the files are in ~/.confi
 test("bash completes commands, their second words, options and the names of stacks by the script that completion prints", async () => {
   const registry = await serve(() => ({ body: ["mining", "mints", "transfers"].map((name) => ({ name })) }))
   const { stdout: script } = await tool.svc(["completion", "bash"])
-  const complete = async (...words: string[]): Promise<string[]> => {
+  const complete = async (typed: string): Promise<string> => {
+    const words = ["svc", ...typed.split(" ")]
     const line = `COMP_WORDS=(${words.map((word) => `"${word}"`).join(" ")}); COMP_CWORD=${words.length - 1}; _svc`
-    const program = `svc() { "${process.execPath}" "${tool.file}" "$@"; }\n${script}\n${line}; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const program = `svc() { "${process.execPath}" "${tool.file}" "$@"; }\n${script}\n${line}; echo "\${COMPREPLY[*]}"`
     const env = { SVC_API_URL: registry.url, XDG_CONFIG_HOME: join(tool.home, "none") }
     const ended = await runProgram("bash", ["--norc", "-c", program], { env })
     expect(ended.stderr).toBe("")
-    return ended.stdout.trim().split("\n")
+    return ended.stdout.trim()
   }
-  expect(await complete("svc", "ex")).toEqual(["explore"])
-  expect(await complete("svc", "keys", "")).toEqual([
-    "list",
-    "mint",
-    "publishable",
-    "rotate",
-    "disable",
-    "enable",
-    "revoke",
-  ])
-  expect(await complete("svc", "keys", "mint", "--s")).toEqual(["--save"])
-  expect(await complete("svc", "explore", "ore", "--js")).toEqual(["--json"])
-  expect(await complete("svc", "completion", "")).toEqual(["bash", "zsh", "fish"])
-  expect(await complete("svc", "--v")).toEqual(["--version"])
-  expect(await complete("svc", "watch", "mi")).toEqual(["mining", "mints"])
-  expect(await complete("svc", "lock", "mining", "t")).toEqual(["transfers"])
-  expect(await complete("svc", "send", "--id", "a", "--stack", "")).toEqual(["mining", "mints", "transfers"])
-  expect(await complete("svc", "send", "--id", "")).toEqual([""])
+  for (const [typed, found] of [
+    ["ex", "explore"],
+    ["keys ", "list mint publishable rotate disable enable revoke"],
+    ["keys mint --s", "--save"],
+    ["explore ore --js", "--json"],
+    ["completion ", "bash zsh fish"],
+    ["--v", "--version"],
+    ["watch mi", "mining mints"],
+    ["lock mining t", "transfers"],
+    ["send --id a --stack ", "mining mints transfers"],
+    ["send --id ", ""],
+  ] as const)
+    expect(await complete(typed), typed).toBe(found)
   expect(registry.received.every(({ target }) => target === "/api/registry?limit=100")).toBe(true)
   await registry.close()
-  expect(await complete("svc", "watch", "mi")).toEqual([""])
+  expect(await complete("watch mi")).toBe("")
   for (const shell of ["zsh", "fish"])
     expect((await tool.svc(["completion", shell])).stdout).toContain("svc __complete")
   expect(json(await tool.svc(["completion", "bash", "--json"]))).toEqual({ shell: "bash", script: script.trimEnd() })

@@ -2,7 +2,7 @@ import { AccountRole, address, generateKeyPairSigner, getAddressEncoder, getProg
 import type { Address } from "@solana/kit"
 import { zstdDecompressSync } from "node:zlib"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { littleEndian, memo, systemProgram, transfer, unsigned } from "@svc/testing/solana"
+import { call, littleEndian, memo, systemProgram, transfer, unsigned } from "@svc/testing/solana"
 import { fundedSigner, signed, startChain } from "./fixture.ts"
 import type { Chain } from "./fixture.ts"
 
@@ -99,6 +99,7 @@ test("signatures are looked at only when asked for, and never with a replaced bl
   })
 })
 
+const { READONLY, READONLY_SIGNER, WRITABLE, WRITABLE_SIGNER } = AccountRole
 const key = (of: Address) => getAddressEncoder().encode(of)
 
 test("inner instructions and return data of programs that call others are shown when asked for", async () => {
@@ -114,36 +115,26 @@ test("inner instructions and return data of programs that call others are shown 
   const wire = await signed(
     payer,
     [
-      {
-        programAddress: systemProgram, // create the mint's account
-        accounts: [
-          { address: payer.address, role: AccountRole.WRITABLE_SIGNER },
-          { address: mint, role: AccountRole.WRITABLE_SIGNER },
-        ],
-        data: Uint8Array.of(...littleEndian(0, rent, 82n), ...key(tokenProgram)),
-      },
-      {
-        programAddress: tokenProgram, // make it a mint
-        accounts: [{ address: mint, role: AccountRole.WRITABLE }],
-        data: Uint8Array.of(20, 6, ...key(payer.address), 0),
-      },
-      {
-        programAddress: associatedTokenProgram, // create the payer's account for its tokens
-        accounts: [
-          { address: payer.address, role: AccountRole.WRITABLE_SIGNER },
-          { address: tokens, role: AccountRole.WRITABLE },
-          { address: payer.address, role: AccountRole.READONLY },
-          { address: mint, role: AccountRole.READONLY },
-          { address: systemProgram, role: AccountRole.READONLY },
-          { address: tokenProgram, role: AccountRole.READONLY },
-        ],
-        data: new Uint8Array(),
-      },
-      {
-        programAddress: tokenProgram, // ask for the size of an account for this mint
-        accounts: [{ address: mint, role: AccountRole.READONLY }],
-        data: Uint8Array.of(21),
-      },
+      // Create the mint's account, make it a mint, …
+      call(
+        systemProgram,
+        [...littleEndian(0, rent, 82n), ...key(tokenProgram)],
+        [payer.address, WRITABLE_SIGNER],
+        [mint, WRITABLE_SIGNER],
+      ),
+      call(tokenProgram, [20, 6, ...key(payer.address), 0], [mint, WRITABLE]),
+      // … create the payer's account for its tokens, and ask for the size of an account for this mint.
+      call(
+        associatedTokenProgram,
+        [],
+        [payer.address, WRITABLE_SIGNER],
+        [tokens, WRITABLE],
+        [payer.address, READONLY],
+        [mint, READONLY],
+        [systemProgram, READONLY],
+        [tokenProgram, READONLY],
+      ),
+      call(tokenProgram, [21], [mint, READONLY]),
     ],
     await latest(),
   )
@@ -181,13 +172,13 @@ test("addresses are loaded from a lookup table made on this chain", async () => 
     seeds: [key(payer.address), littleEndian(slot)],
   })
   const accounts = [
-    { address: table, role: AccountRole.WRITABLE },
-    { address: payer.address, role: AccountRole.READONLY_SIGNER },
-    { address: payer.address, role: AccountRole.WRITABLE_SIGNER },
-    { address: systemProgram, role: AccountRole.READONLY },
-  ]
-  const create = { programAddress: program, accounts, data: Uint8Array.of(...littleEndian(0, slot), bump) }
-  const extend = { programAddress: program, accounts, data: Uint8Array.of(...littleEndian(2, 1n), ...key(to)) }
+    [table, WRITABLE],
+    [payer.address, READONLY_SIGNER],
+    [payer.address, WRITABLE_SIGNER],
+    [systemProgram, READONLY],
+  ] as const
+  const create = call(program, [...littleEndian(0, slot), bump], ...accounts)
+  const extend = call(program, [...littleEndian(2, 1n), ...key(to)], ...accounts)
   const made = await chain.call("sendTransaction", await signed(payer, [create, extend], await latest()), {
     encoding: "base64",
     preflightCommitment: "confirmed",

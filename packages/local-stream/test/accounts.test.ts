@@ -1,5 +1,6 @@
 // Accounts as real programs write them: stake and token accounts of a Solana virtual machine.
 import {
+  type AccountMeta,
   AccountRole,
   type Address,
   address,
@@ -10,7 +11,7 @@ import {
 } from "@solana/kit"
 import { expect, test, vi } from "vitest"
 import { mintToken, openRaw, startTogether } from "./fixture.ts"
-import { littleEndian, systemProgram } from "@svc/testing/solana"
+import { call, littleEndian, systemProgram } from "@svc/testing/solana"
 
 const { chain, stream } = await startTogether("transfers", "stake-accounts")
 const payer = await chain.fund(100_000_000_000n)
@@ -21,18 +22,17 @@ const stakeProgram = address("Stake11111111111111111111111111111111111111")
 const tokenProgram = address("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
 const pubkey = (of: Address) => [...getAddressEncoder().encode(of)]
 
-const call = (programAddress: Address, accounts: [Address, AccountRole][], data: readonly number[]): Instruction => ({
-  programAddress,
-  accounts: accounts.map(([of, role]) => ({ address: of, role })),
-  data: Uint8Array.from(data),
-})
-const create = (account: KeyPairSigner, space: bigint, owner: Address): Instruction => ({
-  ...call(systemProgram, [], [...littleEndian(0, 3_000_000n, space), ...pubkey(owner)]),
-  accounts: [
-    { address: payer.address, role: signer },
-    { address: account.address, role: signer, signer: account } as { address: Address; role: AccountRole },
-  ],
-})
+const create = (account: KeyPairSigner, space: bigint, owner: Address): Instruction => {
+  const { accounts, ...rest } = call(
+    systemProgram,
+    [...littleEndian(0, 3_000_000n, space), ...pubkey(owner)],
+    [payer.address, signer],
+  )
+  return {
+    ...rest,
+    accounts: [...accounts, { address: account.address, role: signer, signer: account } as AccountMeta],
+  }
+}
 
 /** The record with a key, as a state view shows it once it is there. */
 const recordOf = async (stack: string, entity: string, key: string) => {
@@ -62,11 +62,9 @@ test("a stake account is decoded by its owner, its enum's variant and all; a loc
     create(stake, 200n, stakeProgram),
     call(
       stakeProgram,
-      [
-        [stake.address, writable],
-        [rentSysvar, readonly],
-      ],
       [...littleEndian(0), ...authorized, ...lockup],
+      [stake.address, writable],
+      [rentSysvar, readonly],
     ),
   )
   chain.pass()
@@ -82,17 +80,7 @@ test("a stake account is decoded by its owner, its enum's variant and all; a loc
     state: { state: { Initialized: { meta: { rent_exempt_reserve: expect.stringMatching(/^\d+$/) } } } },
   })
   const setLockup = [...littleEndian(6), 1, ...littleEndian(2_000_000_000n), 0, 0]
-  await chain.send(
-    payer,
-    call(
-      stakeProgram,
-      [
-        [stake.address, writable],
-        [payer.address, signer],
-      ],
-      setLockup,
-    ),
-  )
+  await chain.send(payer, call(stakeProgram, setLockup, [stake.address, writable], [payer.address, signer]))
   chain.pass()
   await vi.waitFor(
     async () =>
@@ -109,24 +97,15 @@ test("a token account is decoded by its exact size, and finds the decimals of it
   await chain.send(
     payer,
     create(mint, 82n, tokenProgram),
-    call(tokenProgram, [[mint.address, writable]], [20, 6, ...pubkey(payer.address), 0]),
+    call(tokenProgram, [20, 6, ...pubkey(payer.address), 0], [mint.address, writable]),
     create(account, 165n, tokenProgram),
+    call(tokenProgram, [18, ...pubkey(payer.address)], [account.address, writable], [mint.address, readonly]),
     call(
       tokenProgram,
-      [
-        [account.address, writable],
-        [mint.address, readonly],
-      ],
-      [18, ...pubkey(payer.address)],
-    ),
-    call(
-      tokenProgram,
-      [
-        [mint.address, writable],
-        [account.address, writable],
-        [payer.address, AccountRole.READONLY_SIGNER],
-      ],
       [7, ...littleEndian(18_000_000_000_000_000_001n)],
+      [mint.address, writable],
+      [account.address, writable],
+      [payer.address, AccountRole.READONLY_SIGNER],
     ),
   )
   chain.pass()

@@ -1,7 +1,7 @@
 // A stack with what large stacks on npm ask for, computed here or not, and a Solana RPC whose blocks the test writes.
 import { AccountRole, type Address, generateKeyPairSigner, getBase58Decoder, type Instruction } from "@solana/kit"
 import { startReceiver } from "@svc/testing"
-import { signTransaction } from "@svc/testing/solana"
+import { call, signTransaction } from "@svc/testing/solana"
 import { embedded, field, from, handler, lookup, path, set } from "./ast.ts"
 
 const ref = (to: string) => ({ FieldRef: { path: to } })
@@ -241,15 +241,8 @@ export const deploy = (
   data.writeUInt8(6)
   data.writeBigUInt64LE(amount, 1)
   data.writeUInt32LE(7, 9)
-  return {
-    programAddress: game,
-    accounts: [
-      { address: signer, role: AccountRole.WRITABLE_SIGNER },
-      { address: round, role: AccountRole.WRITABLE },
-      { address: oracleVar, role: AccountRole.READONLY },
-    ],
-    data,
-  }
+  const { READONLY, WRITABLE, WRITABLE_SIGNER } = AccountRole
+  return call(game, data, [signer, WRITABLE_SIGNER], [round, WRITABLE], [oracleVar, READONLY])
 }
 
 export const roundData = (id: bigint, deployed: readonly bigint[], expiresAt: bigint): Uint8Array => {

@@ -2,7 +2,7 @@ import { AccountRole, address, getAddressEncoder, getProgramDerivedAddress, type
 import { startLocalChain } from "@svc/local-chain"
 import { expect, test, vi } from "vitest"
 import { createClosing, createFollow, mintToken, openRaw, sampleAst, startPlatform, startStream } from "./fixture.ts"
-import { littleEndian, systemProgram, transfer } from "@svc/testing/solana"
+import { call, littleEndian, systemProgram, transfer } from "@svc/testing/solana"
 import { startChain } from "./transfers.ts"
 
 const closing = createClosing()
@@ -23,16 +23,15 @@ const lookupTableProgram = address("AddressLookupTab1e1111111111111111111111111"
 const createTable = async (payer: string, slot: bigint): Promise<Instruction> => {
   const seeds = [getAddressEncoder().encode(address(payer)), littleEndian(slot)]
   const [table, bump] = await getProgramDerivedAddress({ programAddress: lookupTableProgram, seeds })
-  return {
-    programAddress: lookupTableProgram,
-    accounts: [
-      { address: table, role: AccountRole.WRITABLE },
-      { address: address(payer), role: AccountRole.READONLY },
-      { address: address(payer), role: AccountRole.WRITABLE_SIGNER },
-      { address: systemProgram, role: AccountRole.READONLY },
-    ],
-    data: Uint8Array.of(...littleEndian(0, slot), bump),
-  }
+  const { READONLY, WRITABLE, WRITABLE_SIGNER } = AccountRole
+  return call(
+    lookupTableProgram,
+    [...littleEndian(0, slot), bump],
+    [table, WRITABLE],
+    [payer, READONLY],
+    [payer, WRITABLE_SIGNER],
+    [systemProgram, READONLY],
+  )
 }
 
 test("every transfer instruction counts once, inner ones too and failed ones not; a transaction is one record", async () => {

@@ -11,14 +11,21 @@ export const littleEndian = (...parts: readonly (number | bigint)[]): Uint8Array
   return Buffer.concat(parts.map((part) => Uint8Array.from((typeof part === "bigint" ? u64 : u32).encode(part))))
 }
 
-export const transfer = (from: string, to: string, lamports: bigint): kit.Instruction => ({
-  programAddress: systemProgram,
-  accounts: [
-    { address: kit.address(from), role: kit.AccountRole.WRITABLE_SIGNER },
-    { address: kit.address(to), role: kit.AccountRole.WRITABLE },
-  ],
-  data: littleEndian(2, lamports),
+/** A call of a program, with its accounts in their order. */
+export const call = (
+  programAddress: kit.Address,
+  data: Iterable<number>,
+  ...accounts: readonly (readonly [of: string, role: kit.AccountRole])[]
+) => ({
+  programAddress,
+  accounts: accounts.map(([of, role]) => ({ address: kit.address(of), role })),
+  data: Uint8Array.from(data),
 })
+
+export const transfer = (from: string, to: string, lamports: bigint): kit.Instruction => {
+  const { WRITABLE, WRITABLE_SIGNER } = kit.AccountRole
+  return call(systemProgram, littleEndian(2, lamports), [from, WRITABLE_SIGNER], [to, WRITABLE])
+}
 
 export const memo = (content: string | Uint8Array): kit.Instruction => ({
   programAddress: memoProgram,
