@@ -1,4 +1,3 @@
-import { Agent, request } from "node:http"
 import { setTimeout as pass } from "node:timers/promises"
 
 type Answer = {
@@ -36,7 +35,6 @@ export const startLoad = (
     websocketUrl,
   }: { readonly signingUp: number; readonly others: number; readonly websocketUrl: string },
 ) => {
-  const agent = new Agent({ keepAlive: true })
   const ledger: Ledger = {
     signUps: new Map(),
     mints: new Map(),
@@ -49,32 +47,29 @@ export const startLoad = (
   const running = (): boolean => !stopping.signal.aborted
   let count = 0
 
-  const ask = (method: string, path: string, { key, body }: { key?: string; body?: unknown } = {}): Promise<Answer> =>
-    new Promise((resolve) => {
-      const started = performance.now()
-      const headers = {
-        "x-forwarded-for": `10.${count % 250}.${Math.floor(count / 250) % 250}.${Math.floor(count / 62_500) % 250}`,
-        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-      }
-      const end = (status: number, text: string): void => {
-        ledger.slowestMs = Math.max(ledger.slowestMs, performance.now() - started)
-        const parsed = status === 0 ? {} : (JSON.parse(text) as Answer["body"])
-        const code = typeof parsed["code"] === "string" ? parsed["code"] : undefined
-        const kind = `${method} ${path.replace(/\d+/, ":id")} ${status} ${code ?? ""}`
-        ledger.answers.set(kind, (ledger.answers.get(kind) ?? 0) + 1)
-        if (status === 0) ledger.wrong.push(`${kind} ${text}`)
-        resolve({ status, code, body: parsed })
-      }
-      const sent = request(`${url}${path}`, { method, agent, headers }, (response) => {
-        let text = ""
-        response.setEncoding("utf8").on("data", (part: string) => (text += part))
-        response.on("end", () => end(response.statusCode ?? 0, text))
-        response.on("error", (error) => end(0, error.message))
-      })
-      sent.on("error", (error) => end(0, error.message))
-      sent.end(body === undefined ? undefined : JSON.stringify(body))
-    })
+  const ask = async (
+    method: string,
+    path: string,
+    { key, body }: { key?: string; body?: unknown } = {},
+  ): Promise<Answer> => {
+    const started = performance.now()
+    const headers = {
+      "x-forwarded-for": `10.${count % 250}.${Math.floor(count / 250) % 250}.${Math.floor(count / 62_500) % 250}`,
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    }
+    const asked = fetch(`${url}${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) })
+    const { status, text } = await asked
+      .then(async (response) => ({ status: response.status, text: await response.text() }))
+      .catch((error: unknown) => ({ status: 0, text: String(error) }))
+    ledger.slowestMs = Math.max(ledger.slowestMs, performance.now() - started)
+    const parsed = status === 0 ? {} : (JSON.parse(text) as Answer["body"])
+    const code = typeof parsed["code"] === "string" ? parsed["code"] : undefined
+    const kind = `${method} ${path.replace(/\d+/, ":id")} ${status} ${code ?? ""}`
+    ledger.answers.set(kind, (ledger.answers.get(kind) ?? 0) + 1)
+    if (status === 0) ledger.wrong.push(`${kind} ${text}`)
+    return { status, code, body: parsed }
+  }
 
   const note = <K>(map: Map<K, Told>, key: K, answer: Answer, success: number, what: string): Told | undefined => {
     const outcome = told(answer, success)
@@ -136,7 +131,6 @@ export const startLoad = (
     stop: async (): Promise<void> => {
       stopping.abort()
       await Promise.all(clients)
-      agent.destroy()
     },
   }
 }

@@ -91,11 +91,6 @@ const tupleOf = (size: number, item: string) => `(${times(size, () => item).join
 
 test.each<[string, object, string]>([
   [
-    "a section's long name in each of thousands of fields",
-    entityA({ sections: [{ name: long, fields: times(9000, (n) => field(`f${n}`, "u8")) }] }),
-    "entities[0].sections[0]: makes a schema of more than 4 MiB",
-  ],
-  [
     "a schema of a type with many members",
     stack({ structs: { T: times(21_000, (n) => ({ name: `${"m".repeat(200)}${n}`, type: "u8" })) } }),
     "idls: makes a schema of more than 4 MiB",

@@ -44,17 +44,15 @@ test("runs of one person that are not over are as many as may be; a retry counts
   const spec = await person.newSpec("many")
   const runs = []
   for (let n = 0; n < 3; n++) runs.push(await person.publish(spec.id, first))
-  const refused = await person.call("POST", "/api/automation/runs", {
-    workflow: "publish",
-    spec_id: spec.id,
-    ast_payload: first,
-  })
-  expect([refused.status, refused.code]).toEqual([409, "limit-reached"])
-  expect(refused.body.error).toContain("SVC_WAITING_RUNS_PER_OWNER")
+  const body = { workflow: "publish", spec_id: spec.id, ast_payload: first }
+  const refused = await person.call("POST", "/api/automation/runs", body)
+  expect([refused.code, refused.body.error]).toEqual([
+    "limit-reached",
+    expect.stringContaining("SVC_WAITING_RUNS_PER_OWNER"),
+  ])
   expect((await person.call("POST", `/api/automation/runs/${runs[0].id}/cancel`)).status).toBe(202)
   await person.publish(spec.id, first)
-  const retried = await person.call("POST", `/api/automation/runs/${runs[0].id}/retry`)
-  expect([retried.status, retried.code]).toEqual([409, "limit-reached"])
+  expect(await person.code("POST", `/api/automation/runs/${runs[0].id}/retry`)).toBe("limit-reached")
 })
 
 test("the next job is found by indexes, however many wait", async () => {
