@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { currentSchema, deriveSchema } from "../../src/registry/schema/derive-schema.ts"
+import { deriveSchema } from "../../src/registry/schema/derive-schema.ts"
 import { parseAst } from "../../src/registry/ast/parse-ast.ts"
 import { entity, field, smallAst, thing, typedAst } from "./small-ast.ts"
 
@@ -86,22 +86,6 @@ test("a view's records have the key of the entity, which several primary keys le
   expect(of(["id.a", "id.a"])?.map(({ key_field }) => key_field)).toEqual(["id.a", "id.a", "id.a"])
   expect(of(["id.a", "id.b"])?.map(({ key_field }) => key_field)).toEqual([null, null, null])
   expect(of([])?.at(-1)).toMatchObject({ key_field: null, sort: { field: "a.b", order: "asc" } })
-})
-
-test("a schema that 1.2.0 stored is the one that is derived today, whatever its texts say; a current one stays as it is", () => {
-  const tricky = '"mode":"state","needs_key"'
-  const views = [{ id: `Thing/${tricky}`, pipeline: [{ mode: "state", needs_key: true }] }]
-  const value = smallAst({ stack_name: tricky, entities: [entity(tricky, { views }), entity("Other")] })
-  const ast = parseAst(value)
-  const schema = deriveSchema(ast)
-  const old = JSON.stringify(schema, (_, item: unknown) => {
-    if (typeof item !== "object" || item === null || !("needs_key" in item) || !("key_field" in item)) return item
-    const { id, mode, pipeline } = item as unknown as Record<string, unknown>
-    return { id, mode, pipeline }
-  })
-  expect(old).not.toContain("key_field")
-  expect(JSON.stringify(currentSchema(JSON.parse(old), () => ast))).toBe(JSON.stringify(schema))
-  expect(currentSchema(schema, () => expect.fail("the AST isn't needed"))).toBe(schema)
 })
 
 test("types are those that the fields name, with all that they name in turn, by name; unnamed and unknown ones are left out", () => {
