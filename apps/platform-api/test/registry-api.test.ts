@@ -60,16 +60,6 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
     expect(await put("versions", { allowBreaking: true }, ast)).toMatchObject(next)
   })
 
-  test("two stacks can't share a websocket URL, and names and URLs are checked", async () => {
-    await put("first")
-    for (const [name, websocketUrl, code] of [
-      ["second", "WSS://streams.example:443/first/", "websocket-url-taken"],
-      ["-dash", "wss://streams.example/dash", "invalid-name"],
-      ["x", "https://streams.example/x", "invalid-websocket-url"],
-    ] as const)
-      await expect(put(name, { websocketUrl })).rejects.toMatchObject({ code })
-  })
-
   test("schema and AST are what was published, derived", async () => {
     const ast = withFields([field("address", "Option<String>")])
     await put("coins", {}, ast)

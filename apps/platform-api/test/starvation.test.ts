@@ -1,18 +1,17 @@
 import { randomBytes } from "node:crypto"
 import { mintKey } from "@svc/keys"
 import postgres from "postgres"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { databaseKinds, testService } from "./service.ts"
+import { describe, expect, test } from "vitest"
+import { beforeTests, databaseKinds, testService } from "./service.ts"
 
 const many = 100
 
 describe("while what one account or address does waits for a lock", () => {
   const service = testService("postgres")
-  let other: postgres.Sql
-  beforeAll(() => {
-    other = postgres(service.databaseUrl, { max: 1 })
-  })
-  afterAll(() => other.end())
+  const other = beforeTests(
+    () => Promise.resolve(postgres(service.databaseUrl, { max: 1 })),
+    (sql) => sql.end(),
+  )
 
   /** Locks something as another replica's transaction does, lets one hundred want it, and asks for others meanwhile. */
   const crowd = async (lock: string, call: () => Promise<{ readonly code: string | null }>, key: string) => {

@@ -13,8 +13,7 @@ describe.each(databaseKinds)("usage on %s", (kind) => {
   test("requests, refusals and sessions of each key are counted once, and shown to the account alone", async () => {
     const agent = await service.signUp()
     const other = await service.signUp()
-    const { body: keys } = await service.call("GET", "/api/agents/me/keys", { key: agent.key })
-    const id: number = keys[0].id
+    const { id } = agent
     const [one, two] = [counter(), counter()]
     for (let time = 0; time < 3; time++) one.count(id, 200, false)
     one.count(id, 403, false)
@@ -35,8 +34,7 @@ describe.each(databaseKinds)("usage on %s", (kind) => {
 
   test("days past midnight are apart, revoked keys stay, deleted ones go, and old days are forgotten", async () => {
     const agent = await service.signUp()
-    const minted = await service.call("POST", "/api/agents/me/keys", { key: agent.key, body: { name: "old" } })
-    const id: number = minted.body.id
+    const { id }: { id: number } = await service.mint(agent.key, { name: "old" })
     let time = Date.parse("2026-11-20T23:59:59.999Z")
     const usage = createUsageCounter({ within: () => service.database() } as never, () => time)
     usage.count(id, 200, false)
@@ -60,7 +58,6 @@ describe.each(databaseKinds)("usage on %s", (kind) => {
 
   test("what can't be written is written later, and days outside 1 to 90 are rejected", async () => {
     const agent = await service.signUp()
-    const { body: keys } = await service.call("GET", "/api/agents/me/keys", { key: agent.key })
     let isAway = true
     const database = {
       within: () => ({
@@ -69,9 +66,9 @@ describe.each(databaseKinds)("usage on %s", (kind) => {
       }),
     }
     const usage = createUsageCounter(database as never, Date.now)
-    usage.count(keys[0].id, 200, false)
+    usage.count(agent.id, 200, false)
     await expect(usage.flush()).rejects.toThrow("away")
-    usage.count(keys[0].id, 200, false)
+    usage.count(agent.id, 200, false)
     isAway = false
     await usage.flush()
     const [day] = (await service.call("GET", "/api/usage?days=2", { key: agent.key })).body.days

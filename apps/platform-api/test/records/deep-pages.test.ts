@@ -21,11 +21,11 @@ describe.each(databaseKinds)("pages of long lists on %s", (kind) => {
       await importInto(service, manyBuilds(owner, count, { shared_with: friends }))
       total += count
     }
-    accounts = await Promise.all(
-      slugs.map(
-        async (slug) => (await query("select user_id as id from agent_profiles where slug = $1", [slug]))[0]?.id ?? 0,
-      ),
+    const found = await query(
+      "select user_id as id from agent_profiles where slug = any(string_to_array($1, ' ')) order by user_id",
+      [slugs.join(" ")],
     )
+    accounts = found.map(({ id }) => id)
   })
 
   const query = (text: string, values: readonly unknown[] = []) =>
@@ -52,7 +52,7 @@ describe.each(databaseKinds)("pages of long lists on %s", (kind) => {
   }
 
   test("any page of own and shared records is the part of the whole list that it says it is", async () => {
-    expect(accounts).not.toContain(0)
+    expect(accounts).toHaveLength(3)
     for (const account of accounts) await pagesAreRight(account)
   })
 

@@ -1,8 +1,8 @@
 import fc from "fast-check"
 import { anyCharacter } from "@svc/testing"
-import { beforeAll, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { failureOf } from "../../src/operator/failure.ts"
-import { databaseKinds, testService, type TestService } from "../service.ts"
+import { beforeTests, databaseKinds, testService } from "../service.ts"
 import { countRows, importInto } from "./importing.ts"
 import { smallAst } from "../registry/small-ast.ts"
 
@@ -78,10 +78,7 @@ const documentOf = (owner: string, { versions, builds, deployments, runs }: Shap
 
 describe.each(databaseKinds)("random documents on %s", (kind) => {
   const service = testService(kind)
-  let owner: Awaited<ReturnType<TestService["signUp"]>>
-  beforeAll(async () => {
-    owner = await service.signUp()
-  })
+  const owner = beforeTests(() => service.signUp())
 
   test("are taken whole, each record as its last event left it, or leave nothing behind but a place and a reason", async () => {
     const outcomes = { taken: 0, refused: 0 }
