@@ -1,6 +1,7 @@
 import type { Logger } from "@svc/program"
 import type { Limits } from "@svc/limits"
 import type { SigningKeys } from "@svc/session-token"
+import type { KeyMaterial } from "./auth/accounts.ts"
 import type { FindKey } from "./auth/find-key.ts"
 import type { KeyWatch } from "./auth/key-watch.ts"
 import type { UsageCounter } from "./auth/usage.ts"
@@ -15,7 +16,7 @@ import type { Registry } from "./registry/registry.ts"
 import type { StackVersions } from "./registry/stack-versions.ts"
 
 /** What routes work with, created once at the start. */
-export type Dependencies = {
+export type Dependencies = KeyMaterial & {
   readonly version: string
   readonly config: Settings
   /** The service's own URL, for its OpenAPI document. */
@@ -41,6 +42,5 @@ export type Dependencies = {
   readonly wallClock: () => number
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
-  readonly randomBytes: (size: number) => Uint8Array
   readonly randomId: () => string
 }

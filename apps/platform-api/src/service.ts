@@ -123,6 +123,7 @@ export const startService = async (runtime: Runtime) => {
     wallClock,
     now,
     randomBytes,
+    keySecret,
     randomId,
   })
   server.handle(app.fetch)

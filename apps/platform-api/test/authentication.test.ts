@@ -157,7 +157,7 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
     await refused("truncate audit_log")
     const [user] = await db.query<{ id: number }>("select id from users where kind = 'agent' limit 1", [])
     const key = { kind: "ak", userId: user?.id ?? 0, name: "x", createdAt: new Date() } as const
-    const fixed = (size: number) => new Uint8Array(size)
+    const fixed = { randomBytes: (size: number) => new Uint8Array(size), keySecret: new Uint8Array(32) }
     await db.transaction((tx) => insertKey(tx, key, fixed))
     await expect(db.transaction((tx) => insertKey(tx, key, fixed))).rejects.toThrow(/api_keys_key_hash_unique/)
   })

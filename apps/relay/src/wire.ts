@@ -14,6 +14,7 @@ import {
   verifySignature,
 } from "@solana/kit"
 import { base58 } from "@svc/common/base58"
+import { version1 } from "@svc/common/transaction-parts"
 import { badRequest } from "./errors.ts"
 
 /** How much is checked before the provider: nothing more, the message's structure, or also every signature. */
@@ -27,8 +28,6 @@ const count16 = getShortU16Decoder()
 const signature = fixDecoderSize(getBytesDecoder(), 64)
 const messages = getCompiledTransactionMessageDecoder()
 
-/** The first byte of version 1, whose message comes before the signatures. */
-const version1 = 0x81
 const maxSignatures = 64
 const headerBytes = 4
 

@@ -16,11 +16,7 @@ const methods = new Set(["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH",
 export const observeRequests = (trusts: (socket: Socket) => boolean): RequestObserver => {
   const meter = otel.metrics.getMeter("svc.http")
   const tracer = otel.trace.getTracer("svc.http")
-  // Counted in a map that exports read, which saves two measurements per request.
-  const active = new Map<string, number>()
-  meter.createObservableUpDownCounter("http.server.active_requests", { unit: "{request}" }).addCallback((result) => {
-    for (const [method, count] of active) result.observe(count, { "http.request.method": method, "url.scheme": "http" })
-  })
+  const active = meter.createUpDownCounter("http.server.active_requests", { unit: "{request}" })
   const duration = meter.createHistogram("http.server.request.duration", {
     unit: "s",
     description: "From a request's head to the end of its response.",
@@ -33,7 +29,7 @@ export const observeRequests = (trusts: (socket: Socket) => boolean): RequestObs
     const { method: sent = "" } = incoming
     const method = methods.has(sent) ? sent : "_OTHER"
     const known: otel.Attributes = { "http.request.method": method, "url.scheme": "http" }
-    active.set(method, (active.get(method) ?? 0) + 1)
+    active.add(1, known)
     const extracted = otel.propagation.extract(otel.ROOT_CONTEXT, incoming.headers)
     const parent =
       extracted === otel.ROOT_CONTEXT || trusts(incoming.socket) ? extracted : withUntrustedParent(extracted)
@@ -44,7 +40,7 @@ export const observeRequests = (trusts: (socket: Socket) => boolean): RequestObs
     outgoing.once("close", () => {
       const { route } = exchange
       const { statusCode: status } = outgoing
-      active.set(method, (active.get(method) ?? 1) - 1)
+      active.add(-1, known)
       const attributes: otel.Attributes = { ...known, "http.response.status_code": status }
       if (route !== "*") attributes["http.route"] = route
       if (status >= 500) attributes["error.type"] = String(status)

@@ -1,9 +1,9 @@
 import { audit, type AuditEntry } from "../audit.ts"
 import type { Orm, Queries } from "../db/database.ts"
-import { and, asc, eq, gt, isNotNull, isNull, or, sql } from "../db/drizzle.ts"
+import { and, asc, eq, gt, isNotNull, isNull, or } from "../db/drizzle.ts"
 import { apiKeys } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
-import { insertKey, lockUser } from "./accounts.ts"
+import { insertKey, type KeyMaterial, lockUser } from "./accounts.ts"
 import { accountName, type Principal } from "./authenticate.ts"
 
 export const maxLiveKeys = 25
@@ -84,7 +84,7 @@ export const mintAccountKey = (
   queries: Queries,
   change: KeyChange,
   key: Pick<Parameters<typeof insertKey>[1], "kind" | "name" | "origins" | "expiresAt">,
-  randomBytes: (size: number) => Uint8Array,
+  material: KeyMaterial,
 ): Promise<{ readonly id: number; readonly text: string }> => {
   const { userId } = change.principal
   return changing(queries, change, async (tx, tell) => {
@@ -92,7 +92,7 @@ export const mintAccountKey = (
     if (held >= maxLiveKeys) {
       throw errors.fail("too-many-keys", { message: `The account has ${maxLiveKeys} live keys.` })
     }
-    const made = await insertKey(tx, { ...key, userId, createdAt: change.at }, randomBytes)
+    const made = await insertKey(tx, { ...key, userId, createdAt: change.at }, material)
     await tell("key.mint", `key:${made.id}`)
     return made
   })
@@ -109,7 +109,7 @@ export const revokeAccountKey = (queries: Queries, change: KeyChange, id: number
       .returning({ id: apiKeys.id })
     if (gone.length === 0) throw errors.fail("key-not-found")
     await tell("key.revoke", `key:${id}`)
-    const usable = and(isNull(apiKeys.disabledAt), isNull(apiKeys.replacedBy), eq(apiKeys.keyClass, sql`'secret'`))
+    const usable = and(isNull(apiKeys.disabledAt), isNull(apiKeys.replacedBy), eq(apiKeys.keyClass, "secret"))
     return tx.$count(apiKeys, and(live(userId, change.at), usable))
   })
 }
@@ -159,7 +159,7 @@ export const rotateAccountKey = (
   change: KeyChange,
   id: number,
   wish: { readonly name: string | undefined; readonly overlapSeconds: number },
-  randomBytes: (size: number) => Uint8Array,
+  material: KeyMaterial,
 ) => {
   const { at, principal } = change
   const { userId } = principal
@@ -194,7 +194,7 @@ export const rotateAccountKey = (
       origins,
       expiresAt,
     } as const
-    const made = await insertKey(tx, key, randomBytes)
+    const made = await insertKey(tx, key, material)
     await tx.update(apiKeys).set({ replacedBy: made.id, expiresAt: oldExpiresAt }).where(eq(apiKeys.id, id))
     await tell("key.rotate", `key:${id} key:${made.id}`)
     return { ...made, name: key.name, origins, expiresAt, oldExpiresAt }

@@ -1,7 +1,7 @@
 import { hashKey, keyHint, mintKey } from "@svc/keys"
 import { audit } from "../audit.ts"
 import type { Orm, Queries } from "../db/database.ts"
-import { desc, eq, sql } from "../db/drizzle.ts"
+import { and, desc, eq, gt, lt, sql } from "../db/drizzle.ts"
 import { theRow } from "../db/statements.ts"
 import { makeAgentSlug } from "../records/names.ts"
 import { agentProfiles, apiKeys, keySecrets, signups, users } from "../db/schema/index.ts"
@@ -9,6 +9,12 @@ import { agentProfiles, apiKeys, keySecrets, signups, users } from "../db/schema
 /** The secret behind the tag of every key. It is the same for all replicas and never changes. */
 export const readKeySecret = async (db: Orm): Promise<Uint8Array> =>
   theRow(await db.select({ secret: keySecrets.secret }).from(keySecrets)).secret
+
+/** What the text of a key is made of. */
+export type KeyMaterial = {
+  readonly randomBytes: (size: number) => Uint8Array
+  readonly keySecret: Uint8Array
+}
 
 /** Creates a key and its row. Only the result contains the key itself. */
 export const insertKey = async (
@@ -23,9 +29,9 @@ export const insertKey = async (
     /** The key that it replaces. */
     readonly replaces?: number
   },
-  randomBytes: (size: number) => Uint8Array,
+  { randomBytes, keySecret }: KeyMaterial,
 ): Promise<{ readonly id: number; readonly text: string }> => {
-  const text = mintKey(key.kind, randomBytes, await readKeySecret(tx))
+  const text = mintKey(key.kind, randomBytes, keySecret)
   const hint = keyHint(text)
   const stored = await tx
     .insert(apiKeys)
@@ -52,6 +58,8 @@ export type SignUp =
 
 // An hour and a millisecond, because stored times are rounded.
 const signupWindow = sql`interval '3600.001 seconds'`
+const clock = sql`clock_timestamp()`
+const windowStart = sql`${clock} - ${signupWindow}`
 
 /**
  * Creates an agent with its first key, unless its address has used up its sign-ups. There are never more than `perHour`
@@ -68,17 +76,17 @@ export const signUp = (
   },
   perHour: number,
   at: Date,
-  randomBytes: (size: number) => Uint8Array,
+  material: KeyMaterial,
 ): Promise<SignUp> =>
   queries.transaction(async (tx) => {
-    const recent = sql`${signups.address} = ${who.bucket} and ${signups.at} > clock_timestamp() - ${signupWindow}`
+    const recent = and(eq(signups.address, who.bucket), gt(signups.at, windowStart))
     // Statements that don't need each other's results are sent together. The server runs them in this order.
     const [, [oldest]] = await Promise.all([
       // Sign-ups from one address run one after the other. The next statements see what the previous one committed.
       tx.execute(sql`select pg_advisory_xact_lock(1398166611, hashtext(${who.bucket}))`),
       tx
         .select({
-          wait: sql<number>`least(extract(epoch from ${signups.at} + ${signupWindow} - clock_timestamp()), 3600)::float8`,
+          wait: sql<number>`least(extract(epoch from ${signups.at} - (${windowStart})), 3600)::float8`,
         })
         .from(signups)
         .where(recent)
@@ -88,13 +96,13 @@ export const signUp = (
     ])
     if (oldest !== undefined) return { waitSeconds: Math.max(1, Math.ceil(oldest.wait)) }
     const user = theRow(await tx.insert(users).values({ kind: "agent", createdAt: at }).returning({ id: users.id }))
-    const slug = makeAgentSlug(randomBytes)
+    const slug = makeAgentSlug(material.randomBytes)
     const displayName = who.displayName ?? `agent-${slug}`
     const key = { kind: "ak", userId: user.id, name: "signup", createdAt: at } as const
     const [{ id, text }] = await Promise.all([
-      insertKey(tx, key, randomBytes),
+      insertKey(tx, key, material),
       tx.insert(agentProfiles).values({ userId: user.id, slug, displayName, createdAt: at, lastSeenAt: at }),
-      tx.insert(signups).values({ address: who.bucket, at: sql`clock_timestamp()` }),
+      tx.insert(signups).values({ address: who.bucket, at: clock }),
       audit(tx, {
         at,
         actor: `agent:${slug}`,
@@ -113,11 +121,8 @@ export const signUp = (
  */
 export const forgetSignups = (queries: Queries): Promise<unknown> =>
   queries.run(async (db) => {
-    await db.delete(signups).where(sql`${signups.at} < clock_timestamp() - ${signupWindow}`)
-    await db
-      .update(signups)
-      .set({ at: sql`clock_timestamp()` })
-      .where(sql`${signups.at} > clock_timestamp()`)
+    await db.delete(signups).where(lt(signups.at, windowStart))
+    await db.update(signups).set({ at: clock }).where(gt(signups.at, clock))
   })
 
 /** Locks the account until the transaction ends, so that changes of its keys happen one at a time. */

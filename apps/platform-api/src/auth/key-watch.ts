@@ -1,4 +1,5 @@
 // Checks the keys of open streams again, all at once, when any key changes.
+import { setTimeout as rest } from "node:timers/promises"
 import type { Context } from "hono"
 import { coalesce } from "../coalesce.ts"
 import type { Dependencies } from "../dependencies.ts"
@@ -25,7 +26,7 @@ export const createKeyWatch = () => {
       if (checks.size === 0) return
       await Promise.all([...checks].map((check) => check()))
       // Several keys may change in succession.
-      await new Promise<void>((resolve) => void setTimeout(resolve, restMs).unref())
+      await rest(restMs, undefined, { ref: false })
     }),
   }
 }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url"
-import type { Queries } from "./database.ts"
+import type { Orm, Queries } from "./database.ts"
 import { readMigrationFiles, sql } from "./drizzle.ts"
 
 const migrationsFolder = fileURLToPath(new URL("../../migrations", import.meta.url))
@@ -10,13 +10,18 @@ const lock = 7_264_911_301
 /** The migrations of this version, oldest first. */
 export const migrationFiles = (folder = migrationsFolder) => readMigrationFiles({ migrationsFolder: folder })
 
+/** Those of the given migrations that a database lacks which has the table of applied ones. */
+export const pendingOf = async (db: Orm, files: ReturnType<typeof migrationFiles>) => {
+  const [last] = await db.select({ at: sql<string | null>`max(at)::text` }).from(sql`schema_migrations`)
+  return files.filter(({ folderMillis }) => folderMillis > Number(last?.at ?? 0))
+}
+
 /**
  * Applies every new migration in one transaction, one process at a time. Returns their number. A database that is ahead
  * of this version stays as it is.
  * @param folder another version's migrations
  */
 export const migrate = (queries: Pick<Queries, "transaction">, folder = migrationsFolder): Promise<number> => {
-  const files = migrationFiles(folder)
   return queries.transaction(async (tx) => {
     // First, because the timeout also covers the wait for another process that migrates.
     await tx.execute(sql`set local statement_timeout = 0`)
@@ -29,8 +34,7 @@ export const migrate = (queries: Pick<Queries, "transaction">, folder = migratio
         sql`create table schema_migrations (at bigint primary key, hash text not null, applied_at timestamptz not null default now())`,
       )
     }
-    const [last] = await tx.select({ at: sql<string | null>`max(at)::text` }).from(sql`schema_migrations`)
-    const pending = files.filter((file) => file.folderMillis > Number(last?.at ?? 0))
+    const pending = await pendingOf(tx, migrationFiles(folder))
     for (const file of pending) {
       for (const statement of file.sql) await tx.execute(sql.raw(statement))
       await tx.execute(sql`insert into schema_migrations (at, hash) values (${file.folderMillis}, ${file.hash})`)

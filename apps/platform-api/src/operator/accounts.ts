@@ -1,5 +1,5 @@
 import { audit, type AuditEntry } from "../audit.ts"
-import { insertKey } from "../auth/accounts.ts"
+import { insertKey, readKeySecret } from "../auth/accounts.ts"
 import type { Queries } from "../db/database.ts"
 import { and, desc, eq, isNull } from "../db/drizzle.ts"
 import { brokenConstraint } from "../db/errors.ts"
@@ -59,7 +59,8 @@ export const createUser = async (
     return await queries.transaction(async (tx) => {
       const values = { kind: "human", email, name: given.name ?? null, createdAt: at } as const
       const user = theRow(await tx.insert(users).values(values).returning({ id: users.id }))
-      const key = await insertKey(tx, { kind: "sk", userId: user.id, name: "first", createdAt: at }, randomBytes)
+      const first = { kind: "sk", userId: user.id, name: "first", createdAt: at } as const
+      const key = await insertKey(tx, first, { randomBytes, keySecret: await readKeySecret(tx) })
       await audit(tx, { at, actor: "operator", action: "user.create", target: `user:${user.id}` })
       return { id: user.id, email, api_key: key.text }
     })

@@ -14,7 +14,7 @@ import { type Config, readConfig } from "../config.ts"
 import type { Queries } from "../db/database.ts"
 import { sql } from "../db/drizzle.ts"
 import { DatabaseUnavailable } from "../db/errors.ts"
-import { migrationFiles } from "../db/migrate.ts"
+import { migrationFiles, pendingOf } from "../db/migrate.ts"
 import { openServerDatabase } from "../db/server/server.ts"
 
 const oldestServer = 15
@@ -39,10 +39,7 @@ const look = (queries: Queries) =>
 
 const migrationFinding = async (queries: Queries, isMade: boolean): Promise<Finding> => {
   const files = migrationFiles()
-  const [last] = isMade
-    ? await queries.run((orm) => orm.select({ at: sql<string | null>`max(at)::text` }).from(sql`schema_migrations`))
-    : []
-  const pending = files.filter(({ folderMillis }) => folderMillis > Number(last?.at ?? 0)).length
+  const { length: pending } = isMade ? await queries.run((db) => pendingOf(db, files)) : files
   if (pending === 0) return pass("migrations", `all ${files.length} are applied`)
   return fail(
     "migrations",

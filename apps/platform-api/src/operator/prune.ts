@@ -65,7 +65,7 @@ const prunable = (db: Orm, before: Date, ids: readonly number[]) => {
   const { userId, slug } = agentProfiles
   const usedKey = and(eq(apiKeys.userId, userId), gte(apiKeys.lastUsedAt, before))
   const hasNothing = and(
-    ...holders.map((holder) => sql`not exists (select from ${holder.table} where ${holder} = ${userId})`),
+    ...holders.map((id) => orm.notExists(db.select({ id }).from(id.table).where(eq(id, userId)))),
     orm.notExists(db.select({ id: apiKeys.id }).from(apiKeys).where(usedKey)),
   )
   return db

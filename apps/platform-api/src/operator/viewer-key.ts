@@ -1,5 +1,5 @@
 import { audit } from "../audit.ts"
-import { insertKey } from "../auth/accounts.ts"
+import { insertKey, readKeySecret } from "../auth/accounts.ts"
 import { normaliseOrigin } from "../auth/origin.ts"
 import type { Orm, Queries } from "../db/database.ts"
 import { theRow } from "../db/statements.ts"
@@ -46,7 +46,7 @@ export const createViewerKey = (
       : []
     for (const { id } of revoked) await audit(tx, { at, actor: "operator", action: "key.revoke", target: `key:${id}` })
     const key = { kind: "pk", userId, name: "viewer", origins: [origin], createdAt: at } as const
-    const { id, text } = await insertKey(tx, key, randomBytes)
+    const { id, text } = await insertKey(tx, key, { randomBytes, keySecret: await readKeySecret(tx) })
     await audit(tx, { at, actor: "operator", action: "key.mint", target: `key:${id}` })
     return { id, key: text, origin, revoked: revoked.map((one) => one.id) }
   })

@@ -3,7 +3,7 @@ import { createTestDatabase } from "@svc/testing"
 import postgres from "postgres"
 import { beforeAll, describe, expect, test } from "vitest"
 import { loadDatabase } from "../large-database.ts"
-import { insertKey } from "../../src/auth/accounts.ts"
+import { insertKey, readKeySecret } from "../../src/auth/accounts.ts"
 import { loadServerDriver, orm } from "../../src/db/drizzle.ts"
 import { migrate } from "../../src/db/migrate.ts"
 import { buildStatements } from "../../src/routes/builds/builds.ts"
@@ -69,9 +69,10 @@ describe("how PostgreSQL answers", () => {
       return rows.map((row) => `${String(row["relname"])} ${String(row["seq_scan"])}`)
     }
     const service = await startTestService("postgres", { DATABASE_URL: server.url })
+    const material = { randomBytes, keySecret: await service.database().run(readKeySecret) }
     const { text: key, id: keyId } = await service
       .database()
-      .transaction((tx) => insertKey(tx, { kind: "ak", userId: owner, name: "k", createdAt: new Date() }, randomBytes))
+      .transaction((tx) => insertKey(tx, { kind: "ak", userId: owner, name: "k", createdAt: new Date() }, material))
     const before = await scans()
     const paths = [
       "/api/agents/me",
@@ -100,7 +101,7 @@ describe("how PostgreSQL answers", () => {
     const keys = await service.database().transaction(async (tx) => {
       const made: { readonly text: string }[] = []
       for (let user = 2; user < 302; user++) {
-        made.push(await insertKey(tx, { kind: "ak", userId: user, name: "k", createdAt: new Date() }, randomBytes))
+        made.push(await insertKey(tx, { kind: "ak", userId: user, name: "k", createdAt: new Date() }, material))
       }
       return made
     })

@@ -63,8 +63,8 @@ const signUpRoute = createRoute({
 })
 
 export const agentRoutes = (api: Api, dependencies: Dependencies): void => {
-  // Addresses that have used up their sign-ups, and until when. They are rejected without a query.
-  const exhausted = new LRUCache<string, number>({ max: maxExhausted })
+  // Addresses that have used up their sign-ups, until they may sign up again. They are rejected without a query.
+  const exhausted = new LRUCache<string, true>({ max: maxExhausted, perf: dependencies, ttlResolution: 0 })
   const refuse = (waitSeconds: number) => errors.fail("rate-limit-exceeded", { retryAfterSeconds: waitSeconds })
 
   api.openapi(signUpRoute, async (c) => {
@@ -74,18 +74,17 @@ export const agentRoutes = (api: Api, dependencies: Dependencies): void => {
       throw wrongField("invalid-display-name", "display_name", nameFault)
     const [address, requestId] = [c.get("clientAddress"), c.get("requestId")]
     const bucket = addressBucket(address)
-    const until = exhausted.get(bucket)
-    if (until !== undefined && until > dependencies.now()) throw refuse(Math.ceil((until - dependencies.now()) / 1000))
-    exhausted.delete(bucket)
+    const leftMs = exhausted.getRemainingTTL(bucket)
+    if (leftMs > 0) throw refuse(Math.ceil(leftMs / 1000))
     const made = await signUp(
       dependencies.database.within(requestMs),
       { displayName, bucket, address, requestId },
       dependencies.config.signupsPerHour,
       new Date(dependencies.wallClock()),
-      dependencies.randomBytes,
+      dependencies,
     )
     if ("waitSeconds" in made) {
-      exhausted.set(bucket, dependencies.now() + made.waitSeconds * 1000)
+      exhausted.set(bucket, true, { ttl: made.waitSeconds * 1000 })
       throw refuse(made.waitSeconds)
     }
     dependencies.metrics.signedUp()

@@ -82,7 +82,7 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
     const days = given.expires_in_days ?? (origins && publishableDays)
     const expiresAt = days === undefined ? undefined : new Date(change.at.getTime() + days * dayMs)
     const wanted = { kind: origins ? "pk" : kind, name: schemas.keyName(given.name), origins, expiresAt } as const
-    const key = await mintAccountKey(c.get("queries"), change, wanted, dependencies.randomBytes)
+    const key = await mintAccountKey(c.get("queries"), change, wanted, dependencies)
     return schemas.presentMade({ ...wanted, ...key })
   }
 
@@ -164,7 +164,7 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
     if (replaces === 0) throw errors.fail("key-not-found")
     const name = given.name === undefined ? undefined : schemas.keyName(given.name)
     const wish = { name, overlapSeconds: given.overlap_seconds }
-    const made = await rotateAccountKey(c.get("queries"), changeOf(c), replaces, wish, dependencies.randomBytes)
+    const made = await rotateAccountKey(c.get("queries"), changeOf(c), replaces, wish, dependencies)
     const old_expires_at = made.oldExpiresAt.toISOString()
     return c.json({ ...schemas.presentMade(made), replaces, old_expires_at }, 201, noStore)
   })
