@@ -5,15 +5,7 @@ import { builds, jobs } from "../../db/schema/index.ts"
 export type JobKind = (typeof jobs.$inferSelect)["kind"]
 
 /** A record to process, claimed by one worker. */
-export type Job = {
-  readonly kind: JobKind
-  readonly id: number
-  /** Calls of the deploy hook so far, and the time since the first. */
-  readonly attempts: number
-  readonly age_ms: number
-  /** How often it was claimed since it last completed a step, this time included. */
-  readonly claims: number
-}
+export type Job = Awaited<ReturnType<typeof claimJob>>[number]
 
 /** A job that ended its process or used up its time this often will do so again. */
 export const mostClaims = 3
@@ -147,8 +139,10 @@ export const claimJob = (db: Orm, holder: string) => {
     .returning({
       kind: jobs.kind,
       id: jobs.recordId,
-      attempts: jobs.attempts,
+      // How often it was claimed since it last completed a step, this time included.
       claims: jobs.claims,
+      // Calls of the deploy hook so far, and the time since the first.
+      attempts: jobs.attempts,
       age_ms: sql<number>`coalesce(extract(epoch from now() - ${jobs.firstAttemptAt}) * 1000, 0)::integer`,
     })
 }
