@@ -23,6 +23,9 @@ export const access = (
   return { security: [], "x-access": { callers: [allowed === "anyone" ? "anyone" : "link"] } }
 }
 
+/** A header of responses that nobody may keep. */
+export const noStore = { "cache-control": "no-store" }
+
 /** What is sent in place of a 200 to whoever has its ETag. `content` keeps the other responses' types checked. */
 export const notModified = { 304: { description: "Nothing changed since the ETag in If-None-Match", content: {} } }
 

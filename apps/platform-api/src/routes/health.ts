@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises"
 import { createRoute, json, z } from "@svc/openapi"
 import { publicJwks } from "@svc/session-token"
 import type { Dependencies } from "../dependencies.ts"
-import { access, type Api, failures } from "./api.ts"
+import { access, type Api, failures, noStore } from "./api.ts"
 
 const health = z.object({
   status: z.enum(["ok", "degraded"]),
@@ -26,7 +26,6 @@ const jwk = z.object({
 const answerMs = 800
 const pingMs = 1800
 
-const noStore = { "cache-control": "no-store" }
 const away = { ...noStore, "retry-after": "1" }
 
 const common = { method: "get" as const, tags: ["service"], ...access("anyone") }

@@ -9,7 +9,7 @@ import { nameFault, normaliseName } from "../../auth/name.ts"
 import { agentStatuses } from "../../db/schema/index.ts"
 import { errors, wrongField } from "../../errors.ts"
 import type { Dependencies } from "../../dependencies.ts"
-import { access, type Api, bodyCodes, failures, jsonRequest, keyFailures, smallBody } from "../api.ts"
+import { access, type Api, bodyCodes, failures, jsonRequest, keyFailures, noStore, smallBody } from "../api.ts"
 
 const signUpBody = z.object({
   display_name: z.string().meta({ description: "The name shown to people. Default: derived from the slug" }).optional(),
@@ -32,8 +32,6 @@ const profile = z.object({
 const maxExhausted = 100_000
 /** The largest body of a sign-up. It is small, because there is no key yet to limit the caller. */
 export const signUpBytes = 4096
-
-const noStore = { "cache-control": "no-store" }
 
 /** Other sites' pages must not create accounts from their visitors' addresses. */
 const notFromOtherSites: MiddlewareHandler<AppEnv> = async (c, next) => {

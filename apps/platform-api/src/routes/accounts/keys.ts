@@ -13,11 +13,10 @@ import { policies } from "../../auth/agent-policy.ts"
 import { type AppEnv, authenticated } from "../../auth/guard.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { errors } from "../../errors.ts"
-import { access, type Api, bodyCodes, checkId, idPath, jsonRequest, keyFailures, smallBody } from "../api.ts"
+import { access, type Api, bodyCodes, checkId, idPath, jsonRequest, keyFailures, noStore, smallBody } from "../api.ts"
 import { nextLink, pageQuery } from "../paging.ts"
 import * as schemas from "./key-schemas.ts"
 
-const noStore = { "cache-control": "no-store" }
 const dayMs = 86_400_000
 const publishableDays = 365
 

@@ -9,7 +9,7 @@ import type { Registry } from "../../registry/registry.ts"
 import type { PublishedStack } from "../../registry/published-stack.ts"
 import { nearestText, normaliseWebsocketUrl, urlFault } from "../../registry/websocket-url.ts"
 import type { Dependencies } from "../../dependencies.ts"
-import { access, type Api, bodyCodes, jsonRequest, keyFailures, smallBody } from "../api.ts"
+import { access, type Api, bodyCodes, jsonRequest, keyFailures, noStore, smallBody } from "../api.ts"
 
 const body = z
   .object({
@@ -134,8 +134,6 @@ export const sessionRoutes = (api: Api, dependencies: Dependencies): void => {
       },
       Math.floor(dependencies.wallClock() / 1000),
     )
-    return c.json({ token, expires_at: expiresAt, token_type: "Bearer" as const, scope }, 200, {
-      "cache-control": "no-store",
-    })
+    return c.json({ token, expires_at: expiresAt, token_type: "Bearer" as const, scope }, 200, noStore)
   })
 }

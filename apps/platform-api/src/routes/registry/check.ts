@@ -4,7 +4,7 @@ import { authenticated } from "../../auth/guard.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { ofVersion } from "../../records/spec-versions.ts"
 import { astPayload } from "../body-fields.ts"
-import { access, type Api, bodyCodes, jsonRequest, keyFailures } from "../api.ts"
+import { access, type Api, bodyCodes, jsonRequest, keyFailures, noStore } from "../api.ts"
 import { largeBody, versionIn } from "../large-body.ts"
 import { checkAnswer, namePath } from "./schemas.ts"
 
@@ -40,6 +40,6 @@ export const checkRoutes = (api: Api, dependencies: Dependencies): void => {
       ...(diff === undefined ? { verdict: "none", bump: "none", changes: [] } : JSON.parse(diff.json)),
       schema: JSON.parse(prepared.schema),
     }
-    return c.json(answer, 200, { "cache-control": "no-store" })
+    return c.json(answer, 200, noStore)
   })
 }
