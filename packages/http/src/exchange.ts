@@ -44,11 +44,6 @@ export type HttpEnv = {
   }
 }
 
-/** Sets a header of the response that follows, errors and prepared ones too. The response's own header of that name wins. */
-export const setHeader = (c: { readonly env: Exchange }, name: string, value: string): void => {
-  c.env.outgoing.setHeader(name, value)
-}
-
 /**
  * The path as it was sent, for Hono's `getPath`: `/a/../b` and `/%62` are not `/b`, because a proxy in front that allows paths
  * and the router must read them alike.

@@ -1,4 +1,4 @@
-import { addressBucket, type HttpEnv, setHeader } from "@svc/http"
+import { addressBucket, type HttpEnv } from "@svc/http"
 import type { Bucket, Decision } from "@svc/limits"
 import type { Context, MiddlewareHandler } from "hono"
 import type { ReadAst } from "../compiler/read-upload.ts"
@@ -54,8 +54,8 @@ const bucketOf = ({ group, bucket, perMinute }: RequestLimit): Bucket => ({
 /** Sets the rate limit headers. Throws rate-limit-exceeded. */
 const tell = (c: Context<AppEnv>, { perMinute }: RequestLimit, decision: Decision): void => {
   const { allowed, remaining, retryAfterSeconds, resetSeconds } = decision
-  setHeader(c, "RateLimit-Policy", `"default";q=${perMinute};w=60`)
-  setHeader(c, "RateLimit", `"default";r=${remaining};t=${Math.min(resetSeconds, 60)}`)
+  c.header("RateLimit-Policy", `"default";q=${perMinute};w=60`)
+  c.header("RateLimit", `"default";r=${remaining};t=${Math.min(resetSeconds, 60)}`)
   if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
 }
 

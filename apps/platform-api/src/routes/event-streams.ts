@@ -45,7 +45,7 @@ export const createEventStreams = ({ stopping }: { readonly stopping: AbortSigna
 
   return {
     /** @param start starts sending; the function it returns is called when the stream ends for any reason */
-    open: (start: (stream: EventStream) => () => void): Response => {
+    open: (start: (stream: EventStream) => () => void) => {
       let left: (() => void) | undefined
       let ended = false
       let waiting: PromiseWithResolvers<void> | undefined
@@ -91,11 +91,10 @@ export const createEventStreams = ({ stopping }: { readonly stopping: AbortSigna
         if (ended) left()
         else if (stopping.aborted) stream.end()
       }
-      const body = new ReadableStream<Uint8Array>(
+      return new ReadableStream<Uint8Array>(
         { start: begin, pull: wake, cancel: () => leave() },
         { highWaterMark: mostWaitingBytes, size: (event: Uint8Array) => event.length },
       )
-      return new Response(body, { headers: eventStreamHeaders })
     },
   }
 }

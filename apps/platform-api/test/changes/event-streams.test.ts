@@ -7,18 +7,18 @@ afterEach(() => void vi.useRealTimers())
 const open = (stopping = new AbortController()) => {
   let stream: EventStream | undefined
   let left = 0
-  const response = createEventStreams({ stopping: stopping.signal }).open((one) => {
+  const body = createEventStreams({ stopping: stopping.signal }).open((one) => {
     stream = one
     return () => left++
   })
   if (stream === undefined) throw new Error("nothing was opened")
-  return { stream, response, left: () => left, reader: response.body?.getReader(), stop: () => stopping.abort() }
+  return { stream, left: () => left, reader: body.getReader(), stop: () => stopping.abort() }
 }
 const event = (size: number) => new Uint8Array(size).fill(97)
 
 test("a quiet stream says every 15 s that it is still there; an event puts that off", async () => {
   const { stream, reader } = open()
-  const read = async () => new TextDecoder().decode((await reader?.read())?.value)
+  const read = async () => new TextDecoder().decode((await reader.read())?.value)
   vi.advanceTimersByTime(10_000)
   stream.send(event(2))
   expect(await read()).toBe("aa")
@@ -34,7 +34,7 @@ test("a client that leaves too much unread is cut off, and its place given back 
   const { stream, reader, left } = open()
   for (let n = 0; n < 10; n++) stream.send(event(30_000))
   expect([stream.hasEnded(), left()]).toEqual([true, 1])
-  await expect(reader?.read()).rejects.toThrow("doesn't read")
+  await expect(reader.read()).rejects.toThrow("doesn't read")
   stream.end()
   expect(left()).toBe(1)
 })
@@ -50,7 +50,7 @@ test("older events wait until the client has read: none is lost, whatever their 
   }
   const sent = sendAll()
   let bytes = 0
-  for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) bytes += part.value.length
+  for (let part = await reader.read(); !part.done; part = await reader.read()) bytes += part.value.length
   await sent
   expect(bytes).toBe(2_000_000)
 })
@@ -58,12 +58,12 @@ test("older events wait until the client has read: none is lost, whatever their 
 test("streams end with the service, also those that are opened while it stops, and when the client leaves", async () => {
   const one = open()
   one.stop()
-  expect([await one.reader?.read(), one.left()]).toEqual([{ done: true, value: undefined }, 1])
+  expect([await one.reader.read(), one.left()]).toEqual([{ done: true, value: undefined }, 1])
   const stopped = new AbortController()
   stopped.abort()
   const late = open(stopped)
-  expect([await late.reader?.read(), late.left()]).toEqual([{ done: true, value: undefined }, 1])
+  expect([await late.reader.read(), late.left()]).toEqual([{ done: true, value: undefined }, 1])
   const gone = open()
-  await gone.reader?.cancel()
+  await gone.reader.cancel()
   expect([gone.stream.hasEnded(), gone.left()]).toEqual([true, 1])
 })

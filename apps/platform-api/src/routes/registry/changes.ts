@@ -1,4 +1,4 @@
-import { addressBucket, setHeader, wantsEventStream } from "@svc/http"
+import { addressBucket, wantsEventStream } from "@svc/http"
 import { createRoute, json, z } from "@svc/openapi"
 import type { Context, MiddlewareHandler } from "hono"
 import type { AppEnv, Caller } from "../../auth/guard.ts"
@@ -85,7 +85,7 @@ export const changeRoutes = (
     }
     const reader = readerOf(caller)
     const isGood = caller.principal === undefined ? undefined : keyCheck(dependencies, c)
-    return streams.open((stream) => {
+    const events = streams.open((stream) => {
       const from = changes.position()
       let pending: Uint8Array[] | undefined = []
       const unfollow = changes.follow({
@@ -131,11 +131,12 @@ export const changeRoutes = (
         entry.leave()
       }
     })
+    return c.body(events, 200, eventStreamHeaders)
   }
 
   /** Each request counts, an invalid one too. */
   const counted: MiddlewareHandler<AppEnv> = async (c, next) => {
-    setHeader(c, "Vary", "Authorization, Origin, Accept, Accept-Encoding")
+    c.header("Vary", "Authorization, Origin, Accept, Accept-Encoding")
     await count(c)
     await next()
   }
@@ -165,7 +166,7 @@ export const changeRoutes = (
     const caller = c.get("caller")
     if (wantsEventStream(c.req.header("accept"))) {
       // A stream would stay open after a HEAD request.
-      if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders })
+      if (c.req.method === "HEAD") return c.body(null, 200, eventStreamHeaders)
       return follow(c, caller, { after: lastEventId(c) ?? after, stack })
     }
     const rows = await readChanges(dependencies.database, readerOf(caller), { after, stack, limit })

@@ -1,4 +1,4 @@
-import { acceptsGzip, addressBucket, matchesETag, setHeader } from "@svc/http"
+import { acceptsGzip, addressBucket, matchesETag } from "@svc/http"
 import type { z } from "@svc/openapi"
 import type { Context, MiddlewareHandler } from "hono"
 import { type AppEnv, type Caller, countRequest, identify } from "../../auth/guard.ts"
@@ -78,8 +78,8 @@ export const createRegistryReader = (dependencies: Dependencies) => {
     async (c, next) => {
       const caller = c.req.header("authorization") === undefined ? anyone(c) : await holder(c)
       c.set("caller", caller)
-      setHeader(c, "Vary", "Authorization, Origin, Accept-Encoding")
-      if (caller.ignored !== undefined) setHeader(c, "X-Auth-Ignored", caller.ignored)
+      c.header("Vary", "Authorization, Origin, Accept-Encoding")
+      if (caller.ignored !== undefined) c.header("X-Auth-Ignored", caller.ignored)
       const isInvalid = c.req.url.includes("?") && query?.safeParse(c.req.query()).success === false
       if (isInvalid) await count(c)
       await next()
@@ -100,8 +100,8 @@ export const createRegistryReader = (dependencies: Dependencies) => {
     headers["content-type"] ??= "application/json"
     if (encoding === "gzip") headers["content-encoding"] = "gzip"
     const body = found.answer[encoding]()
-    if (body instanceof Promise) return body.then((bytes) => new Response(bytes, { headers }))
-    return new Response(body, { headers })
+    if (body instanceof Promise) return body.then((bytes) => c.body(bytes, 200, headers))
+    return c.body(body, 200, headers)
   }
 
   const send = (c: Context<AppEnv>, found: Found, counted = false) => {

@@ -116,7 +116,7 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies, streams: Ev
     await readOne(c, runStatements.seen, runId, "run-not-found")
     const { userId } = c.get("principal")
     // A stream would stay open after a HEAD request.
-    if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders })
+    if (c.req.method === "HEAD") return c.body(null, 200, eventStreamHeaders)
     const limit = dependencies.config.perOwner.eventStreams
     const places = [{ pool: `run-events ${userId}`, limit }]
     const entry = await dependencies.limits.enter({ places, leaseMs, renewed: true })
@@ -131,9 +131,10 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies, streams: Ev
     const seen = (db: Orm) => runStatements.seen(db).execute({ account: userId, id: runId })
     const mayRead = async (): Promise<boolean> =>
       (await isGood()) && (await dependencies.database.within(requestMs).run(seen)).length > 0
-    return streams.open((stream) => {
+    const events = streams.open((stream) => {
       void follow(stream, runId, since, mayRead)
       return entry.leave
     })
+    return c.body(events, 200, eventStreamHeaders)
   })
 }
