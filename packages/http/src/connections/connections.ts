@@ -64,9 +64,20 @@ export const createConnections = (
   const cut = ({ socket }: Connection, reason: CutReason): void => {
     open.delete(socket)
     onCut(reason)
+    if (reason === "waitingRequests") pauseOthers()
     // A reset also drops what the kernel holds. A client that is idle may still be reading its last response.
     if (reason === "connections") socket.destroy()
     else socket.resetAndDestroy()
+  }
+
+  /**
+   * Lets nobody else send until the connection that is cut off is gone. Node keeps what the parser read of it until then, and many
+   * such clients at once would fill the memory.
+   */
+  const pauseOthers = (): void => {
+    const others = [...open.keys()].filter((socket) => !socket.isPaused())
+    for (const socket of others) socket.pause()
+    setImmediate(() => setImmediate(() => others.forEach((socket) => socket.resume())))
   }
 
   /** Cuts off a connection of the client that has most in all, the one that has most. Returns false if nobody has anything. */
