@@ -95,17 +95,17 @@ const load = async (target: LoadTarget, connections: number, requests: number): 
     return { run, close: (): void => void socket.removeAllListeners().destroy() }
   }
   const clients = await Promise.all(Array.from({ length: connections }, (_, index) => open(index)))
+  const stopSpinning = spin()
   try {
     const before = { ms: performance.now(), processor: processorTime(target.pid) }
-    const stopSpinning = spin()
     await Promise.all(clients.map(({ run }) => run()))
-    stopSpinning()
     const ms = performance.now() - before.ms
     const cost = (processorTime(target.pid) - before.processor) / times.length
     times.sort((a, b) => a - b)
     const within = (part: number): number => times[Math.floor(times.length * part)] ?? Number.NaN
     return { cost, perSecond: (1000 * times.length) / ms, p50: within(0.5), p99: within(0.99) }
   } finally {
+    stopSpinning()
     for (const { close } of clients) close()
   }
 }
