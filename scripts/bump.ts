@@ -1,5 +1,6 @@
-// Sets the version of the images, svc-client, the tool and the skill file, and regenerates the files that contain it.
-// Usage: pnpm bump 1.2.3
+// Sets the version of the images, svc-client, the tool and the skill file, and regenerates the files that contain it and the
+// baseline that the next version is compared with. Usage: pnpm bump 1.2.3. The current version again, until it is released,
+// takes up what has changed.
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -33,10 +34,10 @@ export const versionsIn = (root: string): { readonly file: string; readonly vers
 
 const numbers = (version: string): number[] => version.split(".").map(Number)
 
-const isNewer = (version: string, than: string): boolean => {
+const isOlder = (version: string, than: string): boolean => {
   const [a, b] = [numbers(version), numbers(than)]
   const at = a.findIndex((part, index) => part !== b[index])
-  return at >= 0 && (a[at] ?? 0) > (b[at] ?? 0)
+  return at >= 0 && (a[at] ?? 0) < (b[at] ?? 0)
 }
 
 /** The text below a heading, down to the next one of that rank. */
@@ -46,8 +47,8 @@ const sectionOf = (text: string, heading: string): string => text.split(`\n## ${
 export const setVersion = (root: string, version: string): void => {
   if (!new RegExp(`^${form}$`).test(version)) throw new Error(`${version} isn't a version: give one such as 1.2.3`)
   const now = versionsIn(root)
-  const older = now.find((one) => !isNewer(version, one.version))
-  if (older !== undefined) throw new Error(`${version} isn't newer than ${older.version} in ${older.file}`)
+  const newer = now.find((one) => isOlder(version, one.version))
+  if (newer !== undefined) throw new Error(`${version} is older than ${newer.version} in ${newer.file}`)
   const read = (file: string): string => readFileSync(join(root, file), "utf8")
   if (!/^- /m.test(sectionOf(read("CHANGELOG.md"), version))) {
     throw new Error(`CHANGELOG.md says nothing about ${version}: add a section "## ${version}" with a list`)

@@ -1,35 +1,45 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { additions, changedNames, currentSurface, releasedSurface, type Surface } from "./released.ts"
+import { additions, changedNames, currentSurface, releasedSurface, removals, type Surface } from "./released.ts"
 
 const changelog = readFileSync(join(import.meta.dirname, "../CHANGELOG.md"), "utf8")
 const unreleased = /\n## Unreleased\n([\s\S]*?)(?=\n## |$)/.exec(changelog)?.[1] ?? ""
 
-test("an endpoint or a required field is never added under a version that had been released without it", () => {
-  const [before, now] = [releasedSurface(), currentSurface()]
+const [before, now] = [releasedSurface(), currentSurface()]
+const again = `Until ${now.version} is released, \`pnpm bump ${now.version}\` writes the baseline again`
+
+test("no endpoint or required field is added without a new version", () => {
   const added = now.version === before.version ? additions(before.operations, now.operations) : []
-  expect(added, "say in CHANGELOG.md and skill.md what is new, then `pnpm bump` the version").toEqual([])
+  expect(added, `say in CHANGELOG.md and skill.md what is new, then \`pnpm bump\` the version. ${again}`).toEqual([])
 })
 
-test("CHANGELOG.md names every operation, setting, command and option that has changed since the last release", () => {
-  const missing = changedNames(releasedSurface(), currentSurface()).filter((name) => !unreleased.includes(name))
-  expect(missing, 'name them below "## Unreleased"').toEqual([])
+test("no endpoint or response field is removed or renamed within a major version", () => {
+  const [major, then] = [now.version, before.version].map((version) => version.split(".")[0])
+  expect(major === then ? removals(before.responses, now.responses) : [], again).toEqual([])
 })
 
-test("additions and changes are noticed", () => {
-  const before: Surface = {
+test("CHANGELOG.md names every operation, setting, command and option that differs from the baseline", () => {
+  const missing = changedNames(before, now).filter((name) => !unreleased.includes(name))
+  expect(missing, `name them below "## Unreleased". ${again}`).toEqual([])
+})
+
+test("additions, removals and changes are noticed", () => {
+  const baseline: Surface = {
     version: "1.0.0",
     operations: { "relay POST /a": ["x"] },
+    responses: { "relay POST /a": ["m", "m.n"], "relay GET /c": [] },
     settings: { "relay PORT": "4002" },
     commands: { watch: ["json"] },
   }
-  const now: Surface = {
-    ...before,
+  const changed: Surface = {
+    ...baseline,
     operations: { "relay POST /a": ["x", "y"], "relay GET /b": [] },
+    responses: { "relay POST /a": ["m", "m.o"] },
     settings: { "relay PORT": "4003", "relay SVC_NEW": "" },
     commands: { watch: ["json", "take"], use: [] },
   }
-  expect(additions(before.operations, now.operations)).toEqual(["relay POST /a requires y", "relay GET /b"])
-  expect(changedNames(before, now)).toEqual(["/a", "/b", "PORT", "SVC_NEW", "--take", "svc use"])
+  expect(additions(baseline.operations, changed.operations)).toEqual(["relay POST /a requires y", "relay GET /b"])
+  expect(removals(baseline.responses, changed.responses)).toEqual(["relay POST /a returns m.n", "relay GET /c"])
+  expect(changedNames(baseline, changed)).toEqual(["/a", "/b", "PORT", "SVC_NEW", "--take", "svc use"])
 })

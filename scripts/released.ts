@@ -1,5 +1,6 @@
-// What the last release had of what callers and operators rely on: operations with their required fields, settings with
-// their defaults, commands with their options. `pnpm bump` writes it; released.test.ts compares today's with it.
+// The baseline: what callers and operators rely on in this version, which is operations with their required and response
+// fields, settings with their defaults, commands with their options. `pnpm bump` writes it; released.test.ts compares the
+// tree with it.
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { commands } from "../apps/cli/src/commands.ts"
@@ -13,6 +14,8 @@ const surfaceSchema = z.object({
   version: z.string(),
   /** By service, method and path: the request's required fields and parameters. */
   operations: z.record(z.string(), z.array(z.string())),
+  /** By service, method and path: the paths of the fields of a successful response. */
+  responses: z.record(z.string(), z.array(z.string())),
   /** By service and variable: the default, empty for none. */
   settings: z.record(z.string(), z.string()),
   /** By command: its options. */
@@ -22,29 +25,59 @@ const surfaceSchema = z.object({
 /** What callers and operators rely on. */
 export type Surface = z.infer<typeof surfaceSchema>
 
+const contentSchema = z.looseObject({
+  content: z.record(z.string(), z.looseObject({ schema: z.unknown().optional() })).default({}),
+})
 const operationSchema = z.looseObject({
   parameters: z.array(z.looseObject({ name: z.string(), required: z.boolean().optional() })).default([]),
-  requestBody: z.looseObject({ content: z.record(z.string(), z.looseObject({ schema: z.unknown() })) }).optional(),
+  requestBody: contentSchema.optional(),
+  responses: z.record(z.string(), contentSchema),
 })
 const documentSchema = z.looseObject({
   paths: z.record(z.string(), z.record(z.string(), operationSchema)),
   components: z.looseObject({ schemas: z.record(z.string(), z.unknown()).default({}) }).default({ schemas: {} }),
 })
-const bodySchema = z.looseObject({ required: z.array(z.string()).default([]), $ref: z.string().optional() })
+const schemaSchema = z.looseObject({
+  $ref: z.string().optional(),
+  required: z.array(z.string()).default([]),
+  properties: z.record(z.string(), z.unknown()).default({}),
+  items: z.unknown().optional(),
+  anyOf: z.array(z.unknown()).default([]),
+  oneOf: z.array(z.unknown()).default([]),
+})
 
 const read = (path: string): string => readFileSync(join(root, path), "utf8")
 
-const operationsOf = (app: string): [string, string[]][] => {
+const sorted = (names: readonly string[]): string[] => [...new Set(names)].toSorted()
+
+const operationsOf = (app: string) => {
   const { paths, components } = documentSchema.parse(JSON.parse(read(`apps/${app}/openapi.json`)))
+  const named = ($ref: string): unknown => components.schemas[$ref.split("/").at(-1) ?? ""]
   const required = (schema: unknown): string[] => {
-    const { required: names, $ref } = bodySchema.parse(schema ?? {})
-    return $ref === undefined ? names : required(components.schemas[$ref.split("/").at(-1) ?? ""])
+    const { required: names, $ref } = schemaSchema.parse(schema ?? {})
+    return $ref === undefined ? names : required(named($ref))
+  }
+  // A schema that refers to itself is read once.
+  const fields = (schema: unknown, before = "", within: readonly string[] = []): string[] => {
+    const { $ref, properties, items, anyOf, oneOf } = schemaSchema.parse(schema ?? {})
+    if ($ref !== undefined) return within.includes($ref) ? [] : fields(named($ref), before, [...within, $ref])
+    const names = Object.keys(properties).map((name) => `${before}${name}`)
+    const below = Object.entries(properties).flatMap(([name, value]) => fields(value, `${before}${name}.`, within))
+    const others = [...(items === undefined ? [] : [items]), ...anyOf, ...oneOf]
+    return names.concat(
+      below,
+      others.flatMap((one) => fields(one, before, within)),
+    )
   }
   return Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, { parameters, requestBody }]) => {
+    Object.entries(operations).map(([method, { parameters, requestBody, responses }]) => {
       const names = parameters.flatMap((one) => (one.required === true ? [one.name] : []))
       const bodies = Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => required(schema))
-      return [`${app} ${method.toUpperCase()} ${path}`, [...new Set([...names, ...bodies])].toSorted()]
+      const answers = Object.entries(responses).flatMap(([status, { content }]) =>
+        status.startsWith("2") ? Object.values(content).flatMap(({ schema }) => fields(schema)) : [],
+      )
+      const key = `${app} ${method.toUpperCase()} ${path}`
+      return { key, requires: sorted([...names, ...bodies]), returns: sorted(answers) }
     }),
   )
 }
@@ -57,18 +90,30 @@ const settingsOf = (app: string): [string, string][] =>
   ])
 
 /** What this tree has. */
-export const currentSurface = (): Surface => ({
-  version: z.object({ version: z.string() }).parse(JSON.parse(read("apps/platform-api/package.json"))).version,
-  operations: Object.fromEntries(apps.flatMap(operationsOf)),
-  settings: Object.fromEntries(apps.flatMap(settingsOf)),
-  commands: Object.fromEntries(commands.map(({ name, options = [] }) => [name, [...options].toSorted()])),
-})
+export const currentSurface = (): Surface => {
+  const operations = apps.flatMap(operationsOf)
+  return {
+    version: z.object({ version: z.string() }).parse(JSON.parse(read("apps/platform-api/package.json"))).version,
+    operations: Object.fromEntries(operations.map(({ key, requires }) => [key, requires])),
+    responses: Object.fromEntries(operations.map(({ key, returns }) => [key, returns])),
+    settings: Object.fromEntries(apps.flatMap(settingsOf)),
+    commands: Object.fromEntries(commands.map(({ name, options = [] }) => [name, [...options].toSorted()])),
+  }
+}
 
-/** What the last release had. */
+/** What the baseline has. */
 export const releasedSurface = (): Surface => surfaceSchema.parse(JSON.parse(readFileSync(file, "utf8")))
 
-/** Makes this tree's surface the released one. */
+/** Makes this tree's surface the baseline. */
 export const writeReleased = (): void => writeFileSync(file, `${JSON.stringify(currentSurface(), null, 2)}\n`)
+
+/** Operations and response fields that are gone. */
+export const removals = (before: Surface["responses"], now: Surface["responses"]): string[] =>
+  Object.entries(before).flatMap(([operation, fields]) => {
+    const left = now[operation]
+    if (left === undefined) return [operation]
+    return fields.filter((field) => !left.includes(field)).map((field) => `${operation} returns ${field}`)
+  })
 
 /** Operations and required fields that are new. */
 export const additions = (before: Surface["operations"], now: Surface["operations"]): string[] =>

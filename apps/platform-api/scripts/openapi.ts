@@ -10,6 +10,7 @@ const known: Partial<Dependencies> = {
   publicUrl: "http://localhost:4003",
   config: readSettings({}),
   stopping: new AbortController().signal,
+  now: () => performance.now(),
 }
 const app = createApp(known as Dependencies)
 
