@@ -28,6 +28,7 @@ export type { Session, SessionOptions, TokenSource } from "./platform/session.ts
 export { memoryStore } from "./journal/store.ts"
 export type { DamagedRecord, ForgottenRecord, PaymentRecord, Store, StoredRecord } from "./journal/store.ts"
 export type { PaymentOutcome } from "./journal/settle-record.ts"
+export type { ConnectionState } from "./stream/connection-state.ts"
 export { createStream } from "./stream/stream.ts"
 export type { Stream, StreamOptions } from "./stream/stream.ts"
 export type { WatchOptions, Watched } from "./stream/stream-watch.ts"

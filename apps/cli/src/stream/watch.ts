@@ -1,4 +1,4 @@
-import { SvcError, type Watched } from "@svc/client"
+import { type ConnectionState, SvcError, type Watched } from "@svc/client"
 import type { Context } from "../command.ts"
 import { CliError, usageError } from "../errors.ts"
 import { plain } from "../output/table.ts"
@@ -62,23 +62,28 @@ export const watch = async (context: Context): Promise<undefined> => {
 
   const isTable = context.screen() !== undefined && context.format === "text" && !isLater
   const drawing = isTable ? createDrawing(context, `${stackName} ${view}`) : undefined
-  let isLost = false
-  const onReconnect = (error?: SvcError): void => {
-    if (isLost) return
-    isLost = true
+  let known: ConnectionState["kind"] = "connecting"
+  const onState = (state: ConnectionState): void => {
+    const wasOpen = known === "live" || known === "silent"
+    known = state.kind
+    if (state.kind !== "silent" && !(state.kind === "away" && wasOpen)) return
     drawing?.leave()
-    context.note(`The connection was lost${error === undefined ? "" : ` (${error.code})`}. Reconnecting…`)
+    const lost = state.kind === "away" && state.error !== undefined ? ` (${state.error.code})` : ""
+    context.note(
+      state.kind === "silent"
+        ? "The stream server doesn't respond. Waiting…"
+        : `The connection was lost${lost}. Reconnecting…`,
+    )
   }
   const linesOf = isLater ? createLater() : changesOf
   const wanted = {
     ...(take !== undefined && { take: Number(take) }),
     ...(key !== undefined && { key }),
     ...(conditions !== undefined && { where: conditions }),
-    onReconnect,
+    onState,
   }
   const show = async (signal: AbortSignal): Promise<void> => {
     for await (const step of opened.stream.watch(view, { ...wanted, signal })) {
-      isLost = false
       if (step.change.op === "snapshot" && step.records.size === 0 && !isLater)
         context.note(`${stackName} ${view} has no records now.`)
       if (drawing !== undefined) drawing.show(step.records)

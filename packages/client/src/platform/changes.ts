@@ -1,5 +1,6 @@
 // Reads the registry's changes as server-sent events.
 import type { Clock } from "../http/clock.ts"
+import { type ConnectionEvent, followConnection } from "../stream/connection-state.ts"
 import type { SvcError } from "../http/error.ts"
 import type { RegistryChange } from "../generated/answers.ts"
 import type { Answer, Fetch } from "../http/http.ts"
@@ -7,19 +8,26 @@ import { parseJson } from "../http/json.ts"
 import type { FollowOptions } from "./platform.ts"
 
 // The service sends at least a comment every 15 s.
+const quietMs = 20_000
 const silentMs = 45_000
 const longestWaitMs = 30_000
 
 /** The complete events of one connection. */
-async function* eventsOf({ body }: Response, clock: Clock): AsyncGenerator<{ id: string; data: string }, void> {
+async function* eventsOf(
+  { body }: Response,
+  clock: Clock,
+  report: (event: ConnectionEvent) => void,
+): AsyncGenerator<{ id: string; data: string }, void> {
   const reader = body?.getReader()
   const decoder = new TextDecoder()
   let text = ""
   for (;;) {
     const heard = new AbortController()
+    void clock.sleep(quietMs, heard.signal).then(() => heard.signal.aborted || report({ is: "unanswered" }))
     const silence = clock.sleep(silentMs, heard.signal).then(() => undefined)
     const part = await Promise.race([reader?.read(), silence]).finally(() => heard.abort())
     if (part === undefined || part.done) return
+    report({ is: "heard" })
     text += decoder.decode(part.value, { stream: true })
     const blocks = text.split("\n\n")
     text = blocks.pop() ?? ""
@@ -40,7 +48,7 @@ export async function* follow(
   fetch: Fetch | undefined,
   clock: Clock,
   errorOf: (answer: Answer) => SvcError,
-  { stack, after, signal }: FollowOptions = {},
+  { stack, after, onState, signal }: FollowOptions = {},
 ): AsyncGenerator<RegistryChange, void> {
   const url = new URL(`${base}/api/registry/changes`)
   if (stack !== undefined) url.searchParams.set("stack", stack)
@@ -59,6 +67,7 @@ export async function* follow(
     return response
   }
   const isOver = () => signal?.aborted === true
+  const report = followConnection(onState)
   let waitMs = 500
   while (!isOver()) {
     const leaving = new AbortController()
@@ -67,15 +76,19 @@ export async function* follow(
     waitMs = Math.min(waitMs * 2, longestWaitMs)
     let askedMs = 0
     try {
-      for await (const { id, data } of eventsOf(await connect(leaving.signal), clock)) {
+      const response = await connect(leaving.signal)
+      report({ is: "heard" })
+      for await (const { id, data } of eventsOf(response, clock, report)) {
         waitMs = 500
         if (id !== "") url.searchParams.set("after", id)
         // The platform's tests check it against the document that this type is generated from.
         if (data !== "") yield JSON.parse(data) as RegistryChange
         if (isOver()) return
       }
+      report({ is: "lost", error: undefined })
     } catch (error) {
       if (isOver()) return
+      report({ is: "lost", error: error instanceof Error && "code" in error ? (error as SvcError) : undefined })
       // An error without `retryable` comes from the connection.
       const { retryable, retryAfterMs = 0 } = error as Partial<SvcError>
       if (retryable === false) throw error

@@ -1,6 +1,7 @@
 import type * as answers from "../generated/answers.ts"
 import { type Clock, systemClock } from "../http/clock.ts"
 import { baseUrl, errorOf, type Fetch, request } from "../http/http.ts"
+import type { ConnectionState } from "../stream/connection-state.ts"
 
 export type PlatformOptions = {
   /** The agent platform API, `https://api.example`. */
@@ -77,6 +78,8 @@ export type FollowOptions = {
   readonly after?: number
   /** Only changes of this stack. */
   readonly stack?: string
+  /** Called with the state of the connection, at first and whenever it changes. */
+  readonly onState?: (state: ConnectionState) => void
   /** Ends the loop. */
   readonly signal?: AbortSignal
 }

@@ -3,10 +3,13 @@ import { isObject } from "../http/json.ts"
 /** In which order a view shows its records: by the field at this path. */
 export type Sort = { readonly field: readonly string[]; readonly order: "asc" | "desc" }
 
-/** One step of a watched view. `record` is the whole record, with the change merged in. */
+/**
+ * One step of a watched view. `record` is the whole record, with the change merged in; `removed` is the key of the record whose
+ * place it took in a view of the latest.
+ */
 export type Change<T> =
   | { readonly op: "snapshot" }
-  | { readonly op: "upsert"; readonly key: string; readonly record: T }
+  | { readonly op: "upsert"; readonly key: string; readonly record: T; readonly removed?: string }
   | { readonly op: "delete"; readonly key: string }
 
 /** A frame about records, as a stream server sends it. */

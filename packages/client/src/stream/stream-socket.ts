@@ -26,8 +26,8 @@ export type WebSocketClass = new (
 /** How a connection ended: whether the server had taken it, and the last error that it sent. */
 export type Ended = { readonly opened: boolean; readonly fault: SvcError | undefined }
 
-/** What comes from a connection: messages, and at last its end. */
-type SocketEvent = { readonly message: Json } | { readonly ended: Ended }
+/** What comes from a connection: messages, that the server doesn't respond, and at last its end. */
+type SocketEvent = { readonly message: Json } | { readonly silent: true } | { readonly ended: Ended }
 
 export type SocketOptions = {
   readonly url: string
@@ -50,7 +50,12 @@ const parseFrame = (text: string): unknown => {
 }
 
 const subprotocol = "svc.stream.v1"
-const pingMs = 15_000
+/** When nothing has come for so long, the server is asked for a response. */
+const quietMs = 10_000
+/** A server that doesn't respond within this time is silent. */
+const responseMs = 5000
+/** A connection whose server stays silent for so long is given up. */
+const silentMs = 15_000
 
 /** An error message of a stream server. */
 export const faultOf = (message: Json, errors: Errors): SvcError => {
@@ -66,14 +71,15 @@ export const faultOf = (message: Json, errors: Errors): SvcError => {
 }
 
 /**
- * A connection to a stream, whose token is renewed on it. `next` gives its messages one by one, then how it ended; `close`
- * ends it.
+ * A connection to a stream, whose token is renewed on it. `next` gives what comes from it one by one, then how it ended;
+ * `close` ends it.
  */
 export const openSocket = async ({ url, session, webSocket, clock, errors, hello }: SocketOptions) => {
   const queue: SocketEvent[] = []
   let wake = (): void => {}
   let opened = false
   let fault: SvcError | undefined
+  let heardAt = clock.now()
   const closing = new AbortController()
   let token = await session.token()
   const socket = new webSocket(url, [subprotocol, `bearer.${token}`])
@@ -88,30 +94,47 @@ export const openSocket = async ({ url, session, webSocket, clock, errors, hello
     add({ ended: { opened, fault } })
   }
 
+  const sendToken = (): void => socket.send(JSON.stringify({ type: "refresh_auth", token }))
   const renew = async (): Promise<void> => {
     while (!closing.signal.aborted) {
       await clock.sleep(lifeOf(token) / 20, closing.signal)
       const newest = await session.token().catch(() => token)
       if (newest === token || closing.signal.aborted) continue
       token = newest
-      socket.send(JSON.stringify({ type: "refresh_auth", token }))
+      sendToken()
     }
   }
-  const ping = async (): Promise<void> => {
-    for (;;) {
-      await clock.sleep(pingMs, closing.signal)
-      if (closing.signal.aborted) return
-      socket.send('{"type":"ping"}')
+  const close = (): void => {
+    end()
+    socket.close(1000)
+  }
+  /** Whether something came since `time`, or comes within `ms`. */
+  const isHeard = async (time: number, ms: number): Promise<boolean> => {
+    await clock.sleep(ms, closing.signal)
+    return heardAt > time || closing.signal.aborted
+  }
+  /** Asks a quiet server for a response. A ping has none in the protocol, a token has. */
+  const probe = async (): Promise<void> => {
+    while (!closing.signal.aborted) {
+      await clock.sleep(Math.max(1, heardAt + quietMs - clock.now()), closing.signal)
+      const last = heardAt
+      if (clock.now() < last + quietMs || closing.signal.aborted) continue
+      sendToken()
+      if (await isHeard(last, responseMs)) continue
+      add({ silent: true })
+      if (!(await isHeard(last, silentMs))) close()
     }
   }
 
   socket.addEventListener("open", () => {
     opened = true
     socket.send(JSON.stringify(hello()))
+    heardAt = clock.now()
     void renew()
-    void ping()
+    void probe()
   })
   socket.addEventListener("message", ({ data }) => {
+    heardAt = clock.now()
     const message = parseFrame(String(data))
     if (!isObject(message)) return
     if (message["type"] === "error") fault = faultOf(message, errors)
@@ -124,19 +147,17 @@ export const openSocket = async ({ url, session, webSocket, clock, errors, hello
   return {
     /** The newest token that the server was given. */
     token: (): string => token,
-    next: async (): Promise<SocketEvent> => {
-      for (;;) {
-        const event = queue.shift()
-        if (event !== undefined) return event
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-      }
+    /** @param ms how long to wait; then it gives undefined */
+    next: async (ms?: number): Promise<SocketEvent | undefined> => {
+      const waited = new AbortController()
+      const come = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      if (queue.length === 0) await (ms === undefined ? come : Promise.race([come, clock.sleep(ms, waited.signal)]))
+      waited.abort()
+      return queue.shift()
     },
-    close: (): void => {
-      end()
-      socket.close(1000)
-    },
+    close,
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Clock } from "../http/clock.ts"
 import type { SvcError } from "../http/error.ts"
 import { isObject, type Json, textOf } from "../http/json.ts"
+import { type ConnectionState, followConnection } from "./connection-state.ts"
 import type { Session } from "../platform/session.ts"
 import { type Change, createStreamRecords, type RecordFrame, type Sort } from "./stream-records.ts"
 import {
@@ -21,8 +22,8 @@ export type WatchOptions = {
   readonly take?: number
   /** Only records that fulfil all conditions. The library applies them, to the first `take` records of the view. */
   readonly where?: readonly Condition[]
-  /** Called when the connection was lost, before each attempt to open it again. The error is the server's last one, if it sent any. */
-  readonly onReconnect?: (error: SvcError | undefined) => void
+  /** Called with the state of the connection, at first and whenever it changes; while the connection is lost, before each attempt to open it again. */
+  readonly onState?: (state: ConnectionState) => void
   /** Ends the watching. */
   readonly signal?: AbortSignal
 }
@@ -42,6 +43,8 @@ type Source = {
 /** A connection that never opened is tried this often. */
 const mostFirstTries = 3
 const firstWaitMs = 500
+/** A record that leaves a window makes room for another, which a server sends at once. */
+const successorMs = 50
 const longestWaitMs = 30_000
 const operations = ["snapshot", "create", "upsert", "patch", "delete"] as const
 
@@ -65,13 +68,26 @@ const sortIn = ({ sort }: Json): Sort | undefined => {
   return { field: sort["field"].map(String), order: sort["order"] === "desc" ? "desc" : "asc" }
 }
 
+/** A record that came and the one that left for it, whichever was first; undefined for two changes of their own. @param growth records more than before */
+const joined = <T>(
+  first: Change<T> | undefined,
+  second: Change<T> | undefined,
+  growth: number,
+): Change<T> | undefined => {
+  if (first?.op === "delete" && second?.op === "upsert" && growth === 1) return { ...second, removed: first.key }
+  if (first?.op === "upsert" && second?.op === "delete" && first.key !== second.key)
+    return { ...first, removed: second.key }
+  return undefined
+}
+
 /** See `watch` of createStream. */
 export async function* watchView<T>(
   { websocketUrl, session, socketClass, clock, errors }: Source,
   view: string,
-  { key, take, onReconnect, signal }: WatchOptions,
+  { key, take, onState, signal }: WatchOptions,
 ): AsyncGenerator<Watched<T>, void, void> {
   const state = createStreamRecords<T>()
+  const report = followConnection(onState)
   let after: string | undefined
   let failures = 0
   let everOpened = false
@@ -104,18 +120,30 @@ export async function* watchView<T>(
     return frame && state.apply(frame)
   }
 
+  /** Whether the other half of this change is to come: what takes the place of a record in a window, or makes room for it. */
+  const isHalf = ({ op }: Change<T>): boolean =>
+    op === "delete" || (op === "upsert" && state.records().size > (take ?? Infinity))
+
   async function* read(socket: StreamSocket): AsyncGenerator<Watched<T>, Ended, void> {
+    let held: Change<T> | undefined
     for (;;) {
-      const event = await socket.next()
-      if ("ended" in event) return event.ended
-      const change = receive(event.message)
-      if (change !== undefined) yield { records: state.records(), change }
+      const event = await socket.next(held === undefined ? undefined : successorMs)
+      if (event !== undefined && !("ended" in event)) report({ is: "silent" in event ? "unanswered" : "heard" })
+      const { size } = state.records()
+      const change = event !== undefined && "message" in event ? receive(event.message) : undefined
+      const whole = joined(held, change, state.records().size - size)
+      if (held !== undefined && whole === undefined) yield { records: state.records(), change: held }
+      held = whole === undefined && change !== undefined && isHalf(change) ? change : undefined
+      const next = whole ?? (held === undefined ? change : undefined)
+      if (next !== undefined) yield { records: state.records(), change: next }
+      if (event !== undefined && "ended" in event) return event.ended
     }
   }
 
   /** Waits before the next attempt. Throws SvcError where there should be none. */
   const recover = async ({ opened, fault }: Ended, token: string | undefined): Promise<void> => {
     state.interrupted()
+    report({ is: "lost", error: fault })
     everOpened ||= opened
     failures++
     const isTokens = fault?.code.startsWith("token-") === true
@@ -124,7 +152,6 @@ export async function* watchView<T>(
       const message = `${new URL(websocketUrl).origin} can't be reached, or refuses the token`
       throw fault ?? errors.ownError("network-error", message, { retryable: true })
     }
-    if (everOpened) onReconnect?.(fault)
     // A server that does not open may have refused the token, which the WebSocket class does not tell.
     if (token !== undefined && (isTokens || (!opened && failures === 2))) {
       await session.renew(token).catch((error: unknown) => {
@@ -136,20 +163,25 @@ export async function* watchView<T>(
     await clock.sleep(Math.max(waitMs, fault?.retryAfterMs ?? 0), signal)
   }
 
-  while (!isLeft()) {
-    const socket = await connect()
-    if (socket instanceof errors.SvcError) {
-      await recover({ opened: false, fault: socket }, undefined)
-      continue
+  try {
+    while (!isLeft()) {
+      const socket = await connect()
+      if (socket instanceof errors.SvcError) {
+        await recover({ opened: false, fault: socket }, undefined)
+        continue
+      }
+      signal?.addEventListener("abort", socket.close)
+      let ended: Ended
+      try {
+        ended = yield* read(socket)
+      } finally {
+        signal?.removeEventListener("abort", socket.close)
+        socket.close()
+      }
+      if (!isLeft()) await recover(ended, socket.token())
     }
-    signal?.addEventListener("abort", socket.close)
-    let ended: Ended
-    try {
-      ended = yield* read(socket)
-    } finally {
-      signal?.removeEventListener("abort", socket.close)
-      socket.close()
-    }
-    if (!isLeft()) await recover(ended, socket.token())
+  } catch (error) {
+    if (error instanceof errors.SvcError) report({ is: "lost", error })
+    throw error
   }
 }

@@ -129,10 +129,17 @@ export async function* filtered<T>(
       continue
     }
     const { key } = change
+    const left =
+      change.op === "upsert" && change.removed !== undefined && kept.has(change.removed) ? change.removed : ""
     const wasKept = kept.has(key)
     const isKept = change.op === "upsert" && matches(change.record)
-    if (!wasKept && !isKept) continue
+    if (!wasKept && !isKept && left === "") continue
     kept = new Map([...records].filter(([one]) => (one === key ? isKept : kept.has(one))))
-    yield { records: kept, change: isKept ? change : { op: "delete", key } }
+    if (isKept)
+      yield {
+        records: kept,
+        change: { op: "upsert", key, record: change.record, ...(left !== "" && { removed: left }) },
+      }
+    else yield { records: kept, change: { op: "delete", key: wasKept ? key : left } }
   }
 }

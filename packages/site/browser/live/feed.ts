@@ -1,5 +1,13 @@
 // The records of one view as they change, and what is known about the connection. Knows no DOM.
-import { createPlatform, createSession, createStream, type Stream, SvcError, type Watched } from "@svc/client"
+import {
+  type ConnectionState,
+  createPlatform,
+  createSession,
+  createStream,
+  type Stream,
+  SvcError,
+  type Watched,
+} from "@svc/client"
 import { systemClock } from "@svc/client/http"
 import { findAway, type Part, reaches } from "./away.ts"
 import { createHistory } from "./history.ts"
@@ -73,8 +81,11 @@ export const startFeed = ({ api, apiKey, websocketUrl, view, recordKey, take }: 
   /** Watches until the connection can't be had. */
   const watch = async (stream: Stream): Promise<void> => {
     const options = { ...(recordKey !== "" && { key: recordKey }), take, signal: round.signal }
+    const onState = ({ kind }: ConnectionState): void => {
+      if (kind === "away") void sayAway()
+    }
     try {
-      for await (const step of stream.watch(view, { ...options, onReconnect: () => void sayAway() })) receive(step)
+      for await (const step of stream.watch(view, { ...options, onState })) receive(step)
     } catch (thrown) {
       if (!(thrown instanceof SvcError)) throw thrown
       if (!thrown.retryable) return become({ kind: "refused", error: thrown })

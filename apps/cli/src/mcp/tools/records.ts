@@ -108,6 +108,7 @@ export const recordTools = [
       op: z.string().optional(),
       key: z.string().optional(),
       record: z.unknown().optional(),
+      removed: z.string().optional(),
       timed_out: z.boolean().optional(),
     },
     annotations: readOnly,

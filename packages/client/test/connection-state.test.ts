@@ -1,0 +1,126 @@
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import { type ConnectionState, createSession, createStream, SvcError, type Watched } from "../src/index.ts"
+import { type ConnectionEvent, isKeyGone, nextState } from "../src/stream/connection-state.ts"
+import { createVirtualClock } from "./virtual-clock.ts"
+
+const keyGone = new SvcError({ status: 401, code: "expired-api-key", message: "The key has expired" })
+const event: fc.Arbitrary<ConnectionEvent> = fc.oneof(
+  fc.constantFrom({ is: "heard" } as const, { is: "unanswered" } as const),
+  fc.constantFrom(undefined, keyGone, new SvcError({ status: 503, code: "x", message: "x" })).map((error) => ({
+    is: "lost" as const,
+    error,
+  })),
+)
+
+test("a connection is live only right after something was heard, silent only after that, and a key that is gone stays gone", () => {
+  fc.assert(
+    fc.property(fc.array(event), (events) => {
+      let state: ConnectionState = { kind: "connecting" }
+      for (const one of events) {
+        const before = state
+        state = nextState(state, one)
+        if (before.kind === "key-gone") expect(state).toBe(before)
+        else if (state.kind === "live") expect(one.is).toBe("heard")
+        else if (state.kind === "silent")
+          expect([one.is, "live silent".includes(before.kind)]).toEqual(["unanswered", true])
+        else if (state.kind === "key-gone") expect(one.is === "lost" && one.error && isKeyGone(one.error)).toBe(true)
+      }
+    }),
+  )
+})
+
+type Send = (message: object) => void
+/** A stream server inside this process. @param receive what it does with a message of the client */
+const serverOf = (receive: (message: { readonly type: string }, send: Send) => void) => {
+  const closed: number[] = []
+  class FakeSocket extends EventTarget {
+    constructor() {
+      super()
+      queueMicrotask(() => this.dispatchEvent(new Event("open")))
+    }
+    send(text: string): void {
+      const send: Send = (message) => {
+        this.dispatchEvent(new MessageEvent("message", { data: JSON.stringify(message) }))
+      }
+      receive(JSON.parse(text) as { type: string }, send)
+    }
+    close(code: number): void {
+      closed.push(code)
+    }
+  }
+  return { webSocket: FakeSocket as never, closed }
+}
+const token = `a.${btoa(JSON.stringify({ iat: 0, exp: 300 }))}.c`
+const watching = (receive: Parameters<typeof serverOf>[0], mintSession = async () => ({ token }) as never) => {
+  const { clock, run } = createVirtualClock()
+  const { webSocket, closed } = serverOf(receive)
+  const websocketUrl = "wss://stream.example/a"
+  const session = createSession({ platform: { mintSession }, websocketUrl, scope: "read", clock })
+  const stream = createStream({ websocketUrl, session, webSocket, clock })
+  const leaving = new AbortController()
+  const states: string[] = []
+  const steps: Watched<unknown>[] = []
+  /** Watches until so many states were reported. */
+  const until = (count: number, take?: number) =>
+    run(
+      (async () => {
+        const onState = ({ kind }: ConnectionState) => {
+          if (states.push(`${clock.now() / 1000} ${kind}`) === count) leaving.abort()
+        }
+        const options = { onState, signal: leaving.signal, ...(take !== undefined && { take }) }
+        for await (const { records, change } of stream.watch("A/latest", options))
+          steps.push({ records: new Map(records), change })
+      })(),
+    )
+  return { until, states, steps, closed, clock }
+}
+const frame = { mode: "list", entity: "A/latest" }
+const snapshot = (...keys: string[]) => ({ ...frame, op: "snapshot", data: keys.map((key) => ({ key, data: {} })) })
+
+test("a quiet server is asked after 10 s; one that doesn't respond in 5 s is silent, and after 15 s more the connection is opened anew", async () => {
+  let responds = 2
+  const { until, states, closed } = watching(({ type }, send) => {
+    if (type === "subscribe") send(snapshot())
+    else if (responds-- > 0) send({ success: true, expiresAt: 300 })
+  })
+  await until(5)
+  expect(states).toEqual(["0 connecting", "0 live", "35 silent", "50 away", "50.375 live"])
+  expect(closed[0]).toBe(1000)
+})
+
+test("a silent server that speaks again is live, on the same connection", async () => {
+  const { until, states, clock } = watching(({ type }, send) => {
+    if (type === "subscribe") send(snapshot())
+    else void clock.sleep(8000).then(() => send({ success: true, expiresAt: 300 }))
+  })
+  await until(4)
+  expect(states).toEqual(["0 connecting", "0 live", "15 silent", "18 live"])
+})
+
+test("a key that the platform no longer accepts is reported before the error that ends the watching", async () => {
+  const { until, states } = watching(
+    () => {},
+    async () => Promise.reject(keyGone),
+  )
+  await expect(until(9)).rejects.toBe(keyGone)
+  expect(states).toEqual(["0 connecting", "0 key-gone"])
+})
+
+test("a record and the one whose place it takes are one change, whichever comes first; a record that only leaves is a change too", async () => {
+  const upsert = (key: string) => ({ ...frame, op: "upsert", key, data: {} })
+  const left = (key: string) => ({ ...frame, op: "delete", key, data: null })
+  const { until, steps } = watching(({ type }, send) => {
+    if (type !== "subscribe") return
+    for (const message of [snapshot("a", "b"), left("b"), upsert("c"), upsert("d"), left("a"), upsert("d"), left("c")])
+      send(message)
+  })
+  await until(3, 2)
+  expect(steps.map(({ records, change }) => [[...records.keys()].join(""), change])).toEqual([
+    ["ab", { op: "snapshot" }],
+    ["ac", { op: "upsert", key: "c", record: {}, removed: "b" }],
+    ["cd", { op: "upsert", key: "d", record: {}, removed: "a" }],
+    ["cd", { op: "upsert", key: "d", record: {} }],
+    ["d", { op: "delete", key: "c" }],
+  ])
+})
