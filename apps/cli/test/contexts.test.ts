@@ -71,11 +71,8 @@ test("option, environment, --context, current context, the tool's copy: the firs
   expect(await reached(` --context two --api-url ${first.url}`, { SVC_API_URL: third.url })).toEqual([1])
   await writeFile(join(folder, "config.json"), JSON.stringify({ contexts }))
   expect(await reached("")).toEqual([3])
-  // What an earlier release stored is the context "default".
-  await writeFile(join(folder, "config.json"), JSON.stringify({ api_url: second.url, contexts }))
-  expect(await reached("")).toEqual([2])
   expect((await svc("use one")).body).toEqual({ name: "one", ...copyOf(first) })
-  expect(await stored()).toEqual({ contexts: { default: { api_url: second.url }, ...contexts }, current: "one" })
+  expect(await stored()).toEqual({ contexts: contexts, current: "one" })
 })
 
 test("a key goes only to the API that it was stored for, whatever context is chosen", async () => {
@@ -144,8 +141,8 @@ test("env tells the relay's chain, and the faucet of a local one", async () => {
 test.each([
   ['{"contexts": 7}', "contexts"],
   ['{"contexts": {"a": {"docs_url": "ftp://a"}}, "current": "a"}', "docs_url"],
-  ['{"api_url": 7}', "api_url"],
-  ['{"api_url": "file:///etc"}', "api_url"],
+  ['{"contexts": {"a": {"api_url": 7}}, "current": "a"}', "api_url"],
+  ['{"contexts": {"a": {"api_url": "file:///etc"}}, "current": "a"}', "api_url"],
   ["nonsense", "isn't a JSON object"],
   ["", "isn't a JSON object"],
   ["[]", "isn't a JSON object"],

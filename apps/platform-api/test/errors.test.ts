@@ -163,25 +163,6 @@ const urlsAt = async (started: TestService) => {
   return Object.fromEntries(body.map((stack: Record<string, string>) => [stack["name"], stack["websocket_url"]]))
 }
 
-test("samples at their former default URL move to the stream, the operator's own stacks stay where they are", async () => {
-  const before = [
-    ["transfers", "ws://127.0.0.1:4002/transfers"],
-    ["names", "ws://127.0.0.1:4002/names"],
-    ["mine", "ws://127.0.0.1:4002/token-swaps"],
-  ] as const
-  const started = await startAfter(before, { SVC_STREAM_URL: "ws://127.0.0.1:5004/" })
-  expect(await urlsAt(started)).toEqual({
-    mine: "ws://127.0.0.1:4002/token-swaps",
-    "name-service": "ws://127.0.0.1:5004/name-service",
-    names: "ws://127.0.0.1:4002/names",
-    "stake-accounts": "ws://127.0.0.1:5004/stake-accounts",
-    "token-swaps": "ws://127.0.0.1:5004/token-swaps",
-    transfers: "ws://127.0.0.1:5004/transfers",
-  })
-  const { body: moved } = await started.call("GET", "/api/registry/transfers/schema")
-  expect(moved.schema.stack_name).toBe("NameServiceStream")
-})
-
 test("what an operator publishes before the first start stays, and another stack can't have its URL in another spelling", async () => {
   const before = [
     ["transfers", "wss://mine.example/transfers"],

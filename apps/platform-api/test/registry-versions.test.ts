@@ -1,42 +1,11 @@
-import { gunzipSync, gzipSync } from "node:zlib"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { beforeAll, describe, expect, test } from "vitest"
-import type { Orm } from "../src/db/database.ts"
-import { and, eq, sql } from "../src/db/drizzle.ts"
-import { stacks, stackVersions } from "../src/db/schema/index.ts"
 import { deprecate, unpublish } from "../src/operator/publish.ts"
-import { raiseRevision } from "../src/registry/stack-changes.ts"
 import { field, withFields } from "./registry/small-ast.ts"
 import { databaseKinds, publishStack, reached, testService } from "./service.ts"
 import { first, grown } from "./work/person.ts"
 
 const broken = withFields([field("size", "Option < u64 >")])
-
-const viewsBefore = (gzip: Uint8Array): Uint8Array => {
-  const text = gunzipSync(gzip).toString()
-  const before = text.replaceAll(/"needs_key":\w+,"key_field":"[^"]*","sort":null,/g, "")
-  expect(before).not.toBe(text)
-  return Uint8Array.from(gzipSync(before))
-}
-
-/** Replaces what is stored of the stack `older` by what 1.2.0 stores. */
-const storeAsBefore = async (db: Orm) => {
-  await db.execute(sql`alter table stack_versions disable trigger stack_versions_rows_stay`)
-  const ofOlder = eq(stackVersions.line, "name:older")
-  for (const { number, schemaGzip } of await db.select().from(stackVersions).where(ofOlder)) {
-    const row = and(ofOlder, eq(stackVersions.number, number))
-    const before = { schemaGzip: viewsBefore(schemaGzip) }
-    await db.update(stackVersions).set(before).where(row)
-  }
-  await db.execute(sql`alter table stack_versions enable trigger stack_versions_rows_stay`)
-  const [stack] = await db.select().from(stacks).where(eq(stacks.name, "older"))
-  if (stack === undefined) return
-  const revision = await raiseRevision(db)
-  await db
-    .update(stacks)
-    .set({ schemaGzip: viewsBefore(stack.schemaGzip), revision })
-    .where(eq(stacks.id, stack.id))
-}
 
 describe.each(databaseKinds)("a stack's versions on %s", (kind) => {
   const service = testService(kind, { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })
@@ -104,18 +73,6 @@ describe.each(databaseKinds)("a stack's versions on %s", (kind) => {
       // What the query asks for is looked at before there need be such a stack.
       expect((await get(`/api/registry/nothing/${path}`)).code).toBe("invalid-request")
     }
-  })
-
-  test("schemas that 1.2.0 stored tell how to subscribe too, current and past ones, as if they were made today", async () => {
-    for (const ast of [first, grown]) await put("older", ast)
-    await expect.poll(async () => (await get("/api/registry/older")).body.version).toBe(2)
-    const paths = ["/older/schema", "/older/schema?version=1", "/older/schema?version=2", "?include=schema&q=older"]
-    const told = () => Promise.all(paths.map(async (path) => (await get(`/api/registry${path}`)).body))
-    const before = await told()
-    await service.database().run(storeAsBefore)
-    await put("later-one", first)
-    await reached(service, "/api/registry/later-one")
-    expect(await told()).toEqual(before)
   })
 
   test("come in pages, each with the way to the next one", async () => {

@@ -5,8 +5,6 @@ import { Secret } from "./secret.ts"
 /** A setting: how to parse its variable, and `fallback` if that is unset or empty. */
 export type Field<T> = {
   readonly variable: string
-  /** The variable's name in the release before, which is still read where the new one isn't set. */
-  readonly formerName?: string
   readonly schema: z.ZodType<T, string>
   readonly fallback: T
 }
@@ -17,9 +15,6 @@ export const field = <T>(variable: string, schema: z.ZodType<T, string>, fallbac
   schema,
   fallback,
 })
-
-/** A setting that was renamed in this release: its former name works, with a warning on stderr. */
-export const renamed = <T>(formerName: string, setting: Field<T>): Field<T> => ({ ...setting, formerName })
 
 /** Any text. */
 export const text = <D extends string | undefined>(variable: string, fallback: D) =>

@@ -1,6 +1,6 @@
 export { ConfigError, loadConfig } from "./load-config.ts"
 export type { Fields } from "./load-config.ts"
-export { cidrs, field, flag, integer, list, oneOf, renamed, secret, text, url, urls } from "./fields.ts"
+export { cidrs, field, flag, integer, list, oneOf, secret, text, url, urls } from "./fields.ts"
 export { readBoth, textOrFile } from "./readings.ts"
 export { Secret } from "./secret.ts"
 export type { Field } from "./fields.ts"

@@ -1,20 +1,7 @@
 import { inspect } from "node:util"
 import fc from "fast-check"
-import { expect, onTestFinished, test, vi } from "vitest"
-import {
-  ConfigError,
-  cidrs,
-  flag,
-  integer,
-  list,
-  loadConfig,
-  oneOf,
-  renamed,
-  Secret,
-  secret,
-  text,
-  url,
-} from "./index.ts"
+import { expect, test } from "vitest"
+import { ConfigError, cidrs, flag, integer, list, loadConfig, oneOf, Secret, secret, text, url } from "./index.ts"
 
 const problemsOf = (run: () => unknown): readonly string[] => {
   try {
@@ -38,21 +25,6 @@ test("settings that belong together are a group, as deep as it is written", () =
   const fields = { limits: { perMinute: { send: integer("SEND", 60, { min: 0 }) }, prefix: text("PREFIX", "svc") } }
   expect(loadConfig(fields, { SEND: "7" })).toEqual({ limits: { perMinute: { send: 7 }, prefix: "svc" } })
   expect(problemsOf(() => loadConfig(fields, { SEND: "x" }))).toEqual([expect.stringMatching(/^SEND: /)])
-})
-
-test("a renamed setting is read by its former name where the new one isn't set, and says so", () => {
-  const warn = vi.spyOn(process, "emitWarning").mockReturnValue()
-  onTestFinished(() => warn.mockRestore())
-  const fields = { rate: renamed("OLD_RATE", integer("RATE", 60, { min: 0 })) }
-  expect(loadConfig(fields, { RATE: "7", OLD_RATE: "8" })).toEqual({ rate: 7 })
-  expect(loadConfig(fields, {})).toEqual({ rate: 60 })
-  expect(warn).not.toHaveBeenCalled()
-  expect(loadConfig(fields, { OLD_RATE: "8" })).toEqual({ rate: 8 })
-  expect(warn).toHaveBeenCalledExactlyOnceWith(
-    expect.stringMatching(/^OLD_RATE is called RATE now/),
-    "DeprecationWarning",
-  )
-  expect(problemsOf(() => loadConfig(fields, { OLD_RATE: "x" }))).toEqual([expect.stringMatching(/^RATE: /)])
 })
 
 test("every problem is listed at once, and no secret's value is printed", () => {

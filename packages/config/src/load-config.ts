@@ -33,18 +33,9 @@ export const loadConfig = <F extends Fields>(
 ): Config<F> => {
   const problems: string[] = []
   const unusable = new Set<string>()
-  const given = (name: string): string => env[name]?.trim() ?? ""
-  const textOf = ({ variable, formerName }: Field<unknown>): string => {
-    if (formerName === undefined || given(variable) !== "" || given(formerName) === "") return given(variable)
-    process.emitWarning(
-      `${formerName} is called ${variable} now, and is read for this release only`,
-      "DeprecationWarning",
-    )
-    return given(formerName)
-  }
   const read = (setting: Field<unknown>): unknown => {
     const { variable, schema, fallback } = setting
-    const text = textOf(setting)
+    const text = env[variable]?.trim() ?? ""
     if (text === "") return fallback
     const result = schema.safeParse(text)
     if (result.success) return result.data

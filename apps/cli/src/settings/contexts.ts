@@ -14,9 +14,6 @@ export type Urls = Partial<Readonly<Record<(typeof members)[number], string>>>
 
 type Contexts = { readonly contexts: Readonly<Record<string, Urls>>; readonly current: string | undefined }
 
-/** Earlier releases stored the URLs of their only copy at the top of the file. */
-const formerName = "default"
-
 export const configFile = (folder: string): string => join(folder, "config.json")
 
 /** The members of a value that are URLs. @param fault is called for a member that isn't one */
@@ -43,13 +40,10 @@ const contextsIn = (config: JsonObject, path: string): Contexts => {
     })
   const { contexts: stored = {}, current } = config
   if (!isObject(stored)) throw new CliError("invalid-config", `contexts in ${path} isn't an object.`)
-  const former = read(config)
   // Without a prototype, so that a name such as "constructor" finds nothing.
   const contexts: Record<string, Urls> = Object.create(null)
-  if (Object.keys(former).length > 0) contexts[formerName] = former
   for (const [name, value] of Object.entries(stored)) contexts[name] = read(value)
-  const usual = formerName in contexts ? formerName : undefined
-  return { contexts, current: typeof current === "string" && current in contexts ? current : usual }
+  return { contexts, current: typeof current === "string" && current in contexts ? current : undefined }
 }
 
 /** All contexts, and the name of the current one. Throws invalid-config. */
@@ -77,9 +71,8 @@ const changeContexts = async (folder: string, change: (now: Contexts) => Context
     const lock = await lockFile(`${path}.lock`)
     try {
       const config = await readObject(path, "invalid-config")
-      const others = Object.entries(config).filter(([name]) => !members.some((member) => member === name))
       const { contexts, current } = change(contextsIn(config, path))
-      const next = { ...Object.fromEntries(others), contexts: { ...contexts }, current }
+      const next = { ...config, contexts: { ...contexts }, current }
       if (isDeepStrictEqual(next, config)) return false
       await replaceFile(path, `${JSON.stringify(next, undefined, 2)}\n`, 0o600)
       return true

@@ -35,13 +35,6 @@ test("one at a time holds a lock, however many ask for it and however many of th
   expect(left.filter((name) => name.includes(`${process.pid}@`))).toEqual([])
 })
 
-test("an earlier version's lock is a file, which is no obstacle", async () => {
-  const path = join(folder, "former.lock")
-  await writeFile(path, gone())
-  const lock = await lockFile(path)
-  expect(await lock.isHeld()).toBe(true)
-})
-
 test("a holder that does nothing for too long loses the lock, and can see that", async () => {
   const path = join(folder, "slow.lock")
   const slow = await lockFile(path)

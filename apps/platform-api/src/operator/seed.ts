@@ -5,52 +5,14 @@ import { and, eq, inArray, isNull, lt, or } from "../db/drizzle.ts"
 import { registryState, stacks } from "../db/schema/index.ts"
 import { publish } from "./publish.ts"
 import { readAst } from "../registry/ast/read-ast.ts"
-import { astIn } from "../registry/stack-bytes.ts"
 import { spellingsOf } from "../registry/websocket-url.ts"
 
 const seedMs = 60_000
 
-/** The default URL of the samples before the local stream existed. The relay listens there now. */
-const formerUrl = (name: string): string => `ws://127.0.0.1:4002/${name}`
-
-const isTaken = async (queries: Queries, url: string, name?: string): Promise<boolean> => {
-  const sameUrl = inArray(stacks.websocketUrl, [...spellingsOf(url)])
-  const taken = name === undefined ? sameUrl : or(eq(stacks.name, name), sameUrl)
+const isTaken = async (queries: Queries, url: string, name: string): Promise<boolean> => {
+  const taken = or(eq(stacks.name, name), inArray(stacks.websocketUrl, [...spellingsOf(url)]))
   const [stack] = await queries.run((db) => db.select({ name: stacks.name }).from(stacks).where(taken))
   return stack !== undefined
-}
-
-/** Changes the URL of samples that still have the former default. Their content stays. */
-const moveSamples = async (queries: Queries, streamUrl: string, at: Date): Promise<void> => {
-  const former = sampleStacks.map(({ name }) => and(eq(stacks.name, name), eq(stacks.websocketUrl, formerUrl(name))))
-  const rows = await queries.run((db) =>
-    db
-      .select()
-      .from(stacks)
-      .where(and(or(...former), isNull(stacks.ownerId))),
-  )
-  for (const { name, description, visibility, relay, browserSend, astGzip } of rows) {
-    const websocketUrl = `${streamUrl}/${name}`
-    if (await isTaken(queries, websocketUrl)) continue
-    const ast = astIn({ gzip: astGzip, isAnswer: true })
-    await publish(queries, { name, description, websocketUrl, visibility, relay, browserSend, ast }, at)
-  }
-}
-
-const publishSamples = async (queries: Queries, streamUrl: string, at: Date): Promise<void> => {
-  // Each publication raises the revision. A lower one means that the first start was interrupted.
-  const unfinished = lt(registryState.revision, sampleStacks.length)
-  const [state] = await queries.run((db) => db.select().from(registryState).where(unfinished))
-  if (state === undefined) return
-  for (const { file, ...sample } of sampleStacks) {
-    const { name } = sample
-    const websocketUrl = `${streamUrl}/${name}`
-    // What the operator has published stays as it is.
-    if (await isTaken(queries, websocketUrl, name)) continue
-    const ast = readAst(readFileSync(file, "utf8"))
-    const terms = { visibility: "public", browserSend: false, allowBreaking: true } as const
-    await publish(queries, { ...sample, ...terms, ast, websocketUrl }, at)
-  }
 }
 
 /** The names of the sample stacks in the registry. */
@@ -73,6 +35,17 @@ export const publishedSamples = async (database: Database): Promise<readonly str
  */
 export const seed = async (database: Database, streamUrl: string, at: Date): Promise<void> => {
   const queries = database.within(seedMs)
-  await publishSamples(queries, streamUrl, at)
-  await moveSamples(queries, streamUrl, at)
+  // Each publication raises the revision. A lower one means that the first start was interrupted.
+  const unfinished = lt(registryState.revision, sampleStacks.length)
+  const [state] = await queries.run((db) => db.select().from(registryState).where(unfinished))
+  if (state === undefined) return
+  for (const { file, ...sample } of sampleStacks) {
+    const { name } = sample
+    const websocketUrl = `${streamUrl}/${name}`
+    // What the operator has published stays as it is.
+    if (await isTaken(queries, websocketUrl, name)) continue
+    const ast = readAst(readFileSync(file, "utf8"))
+    const terms = { visibility: "public", browserSend: false, allowBreaking: true } as const
+    await publish(queries, { ...sample, ...terms, ast, websocketUrl }, at)
+  }
 }

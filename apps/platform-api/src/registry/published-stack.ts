@@ -3,7 +3,6 @@ import type { Database } from "../db/database.ts"
 import { and, eq, orm, sql } from "../db/drizzle.ts"
 import { stacks } from "../db/schema/index.ts"
 import { type Answer, createAnswerMemo, plainAnswer } from "./answer.ts"
-import { schemaAnswerFor } from "./stack-bytes.ts"
 
 const { schema, schemaGzip, astGzip, ...columns } = orm.getTableColumns(stacks)
 /** Every column except the bodies. */
@@ -49,7 +48,7 @@ export const createStackBodies = (database: Database) => {
     const same = and(eq(stacks.id, stack.id), eq(stacks.revision, stack.revision))
     const [row] = await database.within(readMs).run((db) => db.select({ schemaGzip, astGzip }).from(stacks).where(same))
     if (row === undefined) throw new StackMoved()
-    return { answer: bodies.packed(body === "ast" ? row.astGzip : await schemaAnswerFor(row)) }
+    return { answer: bodies.packed(body === "ast" ? row.astGzip : row.schemaGzip) }
   }
   return {
     /** A body that is in memory. */

@@ -2,7 +2,7 @@ import { promisify } from "node:util"
 import { gunzip, gunzipSync, gzip, gzipSync } from "node:zlib"
 import type { Ast } from "./ast/ast-shape.ts"
 import { contentHash } from "./ast/content-hash.ts"
-import { currentSchema, deriveSchema, type Schema } from "./schema/derive-schema.ts"
+import { deriveSchema } from "./schema/derive-schema.ts"
 
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
@@ -53,25 +53,10 @@ export const bytesFor = async <T extends { readonly detail: string; readonly ast
   astGzip: await astAnswerFor(bytes.astGzip, visibility),
 })
 
-const unpacked = async (bytes: Uint8Array): Promise<object> =>
-  JSON.parse((await decompress(bytes)).toString()) as object
-
-const repacked = (answer: object): Promise<Uint8Array> => compress(JSON.stringify(answer), { level: 9 })
-
 /** A stored AST response with the current visibility, which can change without a new version. */
 export const astAnswerFor = async (bytes: Uint8Array, visibility: StackHead["visibility"]): Promise<Uint8Array> => {
-  const answer = await unpacked(bytes)
-  return "visibility" in answer && answer.visibility === visibility ? bytes : repacked({ ...answer, visibility })
-}
-
-/** A stored schema response as this version makes it. */
-export const schemaAnswerFor = async (stored: {
-  readonly schemaGzip: Uint8Array
-  readonly astGzip: Uint8Array
-}): Promise<Uint8Array> => {
-  const answer = (await unpacked(stored.schemaGzip)) as { readonly schema: Schema }
-  const schema = currentSchema(answer.schema, () => astIn({ gzip: stored.astGzip, isAnswer: true }))
-  return schema === answer.schema ? stored.schemaGzip : repacked({ ...answer, schema })
+  const answer = JSON.parse((await decompress(bytes)).toString()) as StackHead
+  return answer.visibility === visibility ? bytes : compress(JSON.stringify({ ...answer, visibility }), { level: 9 })
 }
 
 /** A compressed AST, alone or in the response that readers get. */

@@ -5,7 +5,7 @@ import { and, desc, eq, inArray } from "../db/drizzle.ts"
 import { stackModules, stackVersions } from "../db/schema/index.ts"
 import { type Answer, createAnswerMemo, type Lookup } from "./answer.ts"
 import type { PublishedStack } from "./published-stack.ts"
-import { astAnswerFor, schemaAnswerFor, sizeOf, type StoredAst } from "./stack-bytes.ts"
+import { astAnswerFor, sizeOf, type StoredAst } from "./stack-bytes.ts"
 import type { Language } from "./types/typed-module.ts"
 
 const readMs = 1800
@@ -63,7 +63,7 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
     name: string,
     stack: PublishedStack,
     numbers: readonly number[],
-    make: (...found: Awaited<ReturnType<typeof read>>) => Promise<Answer>,
+    make: (...found: Awaited<ReturnType<typeof read>>) => Answer | Promise<Answer>,
   ): Lookup => {
     const key = `${name} ${numbers.join(" ")} ${stack.revision} ${stack.line}`
     const find = async () => {
@@ -75,7 +75,7 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
 
   return {
     schema: (stack: PublishedStack, number: number) =>
-      lookUp("schema", stack, [number], async (found) => packed(await schemaAnswerFor(found))),
+      lookUp("schema", stack, [number], ({ schemaGzip }) => packed(schemaGzip)),
     /** The AST response of a version, with the stack's current visibility. */
     ast: (stack: PublishedStack, number: number) =>
       lookUp("ast", stack, [number], async ({ astGzip }) => packed(await astAnswerFor(astGzip, stack.visibility))),

@@ -100,13 +100,3 @@ const viewMode = (output: ViewOutput = "Collection"): "state" | "list" => {
   const variant = typeof output === "string" ? output : Object.keys(output)[0]
   return variant === "Collection" ? "list" : "state"
 }
-
-/**
- * A stored schema as this version derives it. Version 1.2.0 stored schemas whose views don't tell `needs_key`, `key_field`
- * and `sort`, and still does beside this one.
- * @param readAst the AST that the schema was derived from
- */
-export const currentSchema = (stored: Schema, readAst: () => Ast): Schema => {
-  const isCurrent = stored.entities.every(({ views }) => views.every((view) => "needs_key" in view))
-  return isCurrent ? stored : { ...stored, entities: readAst().entities.map(deriveEntity) }
-}

@@ -9,8 +9,6 @@ import type { Dependencies } from "../../dependencies.ts"
 import { errors } from "../../errors.ts"
 import { astOfVersions, numbersOf } from "../../records/spec-versions.ts"
 import { isOnPage, isVisible, selectVisible } from "../../records/visible.ts"
-import { currentSchema, type Schema } from "../../registry/schema/derive-schema.ts"
-import { astIn } from "../../registry/stack-bytes.ts"
 import { type Api, idPath } from "../api.ts"
 import { sendOwn } from "../conditional.ts"
 import { listRoute, readBelongings, reading, readingAs, readOne, readPage, recordRoute } from "../owned.ts"
@@ -87,7 +85,7 @@ export const specStatements = {
   seen: prepared((db) => selectVisible(db, "specs").prepare("seen_spec")),
   schema: prepared((db) =>
     db
-      .select({ head: schemaHead.columns, version: { schema: specVersions.schema, gzip: specVersions.astGzip } })
+      .select({ head: schemaHead.columns, version: { schema: specVersions.schema } })
       .from(specs)
       .leftJoin(
         specVersions,
@@ -142,9 +140,7 @@ export const specRoutes = (api: Api, dependencies: Dependencies): void => {
       "spec-not-found",
     )
     if (latest === null) throw errors.fail("version-not-found")
-    const { schema: stored, gzip } = latest
-    const schema = currentSchema(JSON.parse(stored) as Schema, () => astIn({ gzip, isAnswer: false }))
-    return sendOwn(c, { ...head, schema: schema as z.infer<typeof specSchema>["schema"] })
+    return sendOwn(c, { ...head, schema: JSON.parse(latest.schema) as z.infer<typeof specSchema>["schema"] })
   })
 
   const listSpecVersions = createRoute({
