@@ -33,7 +33,6 @@ export const auditActions = [
   "run.resume",
   "run.retry",
   "run.cancel",
-  "records.import",
   "audit.prune",
 ] as const
 

@@ -5,8 +5,7 @@ import { join } from "node:path"
 import { createTestDatabase } from "@svc/testing"
 import { afterAll, expect, onTestFinished, test } from "vitest"
 import { operate } from "./program.ts"
-import { idOf, importInto } from "./records/importing.ts"
-import { sampleDocument } from "./records/sample-document.ts"
+import { insertRecords } from "./records/records.ts"
 import { serviceInTest, startTestService, temporaryFolder, type TestService } from "./service.ts"
 
 const { folder, remove } = temporaryFolder()
@@ -18,22 +17,21 @@ writeFileSync(noBackup, "not a backup")
 const fill = async (service: TestService) => {
   const agent = await service.signUp()
   const friend = await service.signUp()
-  const ids = await importInto(service, sampleDocument(agent.slug, { shared_with: [friend.slug] }))
+  const { spec, build, deployment, run } = await insertRecords(service, agent.slug, [friend.slug])
   const { body: minted } = await service.call("POST", "/api/agents/me/keys", { key: agent.key })
   await service.call("DELETE", `/api/agents/me/keys/${minted.id}`, { key: agent.key })
-  const build = idOf(ids.builds, "build")
   const paths = [
     "/api/agents/me/keys",
     "/api/registry",
     "/api/specs",
-    `/api/specs/${idOf(ids.specs, "spec")}/versions`,
-    `/api/specs/${idOf(ids.specs, "spec")}/schema`,
+    `/api/specs/${spec}/versions`,
+    `/api/specs/${spec}/schema`,
     "/api/builds?limit=1&offset=0",
     `/api/builds/${build}`,
     "/api/deployments",
-    `/api/deployments/${idOf(ids.deployments, "deployment")}/events`,
+    `/api/deployments/${deployment}/events`,
     "/api/automation/runs",
-    `/api/automation/runs/${idOf(ids.runs, "first")}`,
+    `/api/automation/runs/${run}`,
   ]
   // The use of a key is written down late, and shows in the list of keys alone.
   const withoutUse = (name: string, value: unknown): unknown => (name === "last_used_at" ? null : value)
@@ -51,8 +49,7 @@ const fill = async (service: TestService) => {
     expect(await seen(restored)).toEqual(saved)
     // Life goes on: dead keys stay dead, ids go on after those of the backup, and the guards are in their places.
     expect((await restored.call("GET", "/api/agents/me", { key: minted.key })).code).toBe("invalid-api-key")
-    const late = await importInto(restored, sampleDocument(agent.slug))
-    expect(idOf(late.builds, "build")).toBeGreaterThan(build)
+    expect((await insertRecords(restored, agent.slug)).build).toBeGreaterThan(build)
     await restored.signUp()
     for (const [statement, refusal] of [
       ["update builds set status = 'completed' where id = $1", /follows from/],

@@ -3,7 +3,6 @@ import { generateSigningKey } from "@svc/session-token"
 import { Command as Program, CommanderError } from "commander"
 import type { Queries } from "../db/database.ts"
 import { agentStatuses, visibilities } from "../db/schema/index.ts"
-import { importRecords } from "../records/import/import-records.ts"
 import { readAst } from "../registry/ast/read-ast.ts"
 import { changeKey, createUser, listAudit, setAgentStatus, statusActions } from "./accounts.ts"
 import type { Settings } from "../config.ts"
@@ -178,14 +177,6 @@ const commands: Readonly<Record<string, Command>> = {
   "key disable": keyChange("disable"),
   "key enable": keyChange("enable"),
   "key revoke": keyChange("revoke"),
-  "records import": {
-    argument: "<FILE>",
-    run: async ({ queries, argument, at, randomBytes, settings }) => {
-      const document = readFile(argument)
-      const options = { at, randomBytes, streamUrl: settings().streamUrl }
-      return importRecords(await queries(), document, options)
-    },
-  },
   "limits set": {
     argument: "<agent:SLUG|user:ID|stack:NAME>",
     takes: Object.keys(limitOptions).map((option) => `--${option} <N|none>`),

@@ -21,7 +21,3 @@ export const makeSpecSlug = (name: string, randomBytes: (size: number) => Uint8A
   const end = randomLetters(randomBytes, 6)
   return `${words === "" ? "spec" : words.replace(/-$/, "")}-${end}`
 }
-
-/** Where a spec's stream is served, below the ws:// or wss:// URL of all streams. Each branch has its own path. */
-export const streamUrlBelow = (streamUrl: string, slug: string, branch: string | null): string =>
-  [streamUrl.replace(/\/$/, ""), slug, ...(branch === null ? [] : [encodeURIComponent(branch)])].join("/")

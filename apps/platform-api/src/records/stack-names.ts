@@ -1,7 +1,5 @@
 import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
 
-/** A spec's URL segment. The database checks the same. */
-export const slugPattern = /^[a-z0-9][a-z0-9-]{0,62}$/
 /** A stack's name. `changes` is an endpoint of the registry. */
 export const stackNamePattern = /^(?!changes$)[a-z0-9][a-z0-9-]{0,62}$/
 /** A spec's name, which becomes a stack's. Two dashes separate a branch from it. */

@@ -15,8 +15,7 @@ const lifeCycle = <Status extends string>(
 }
 
 /**
- * The allowed transitions. The database enforces the same (`next_statuses`); these locate the error in an imported
- * file.
+ * The allowed transitions. The database enforces the same (`next_statuses`).
  */
 export const lifeCycles = {
   build: lifeCycle("pending", {

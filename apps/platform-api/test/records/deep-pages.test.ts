@@ -2,8 +2,7 @@ import fc from "fast-check"
 import { beforeAll, describe, expect, test } from "vitest"
 import { pageOfVisible } from "../../src/records/visible.ts"
 import { databaseKinds, testService } from "../service.ts"
-import { importInto } from "./importing.ts"
-import { manyBuilds } from "./sample-document.ts"
+import { insertBuilds } from "./records.ts"
 
 describe.each(databaseKinds)("pages of long lists on %s", (kind) => {
   const service = testService(kind)
@@ -18,7 +17,7 @@ describe.each(databaseKinds)("pages of long lists on %s", (kind) => {
       [third, [], 1500],
       [first, [third], 400],
     ] as const) {
-      await importInto(service, manyBuilds(owner, count, { shared_with: friends }))
+      await insertBuilds(service, owner, count, friends)
       total += count
     }
     const found = await query(

@@ -15,8 +15,7 @@ import {
   type TestService,
   testService,
 } from "../service.ts"
-import { idOf, importInto } from "./importing.ts"
-import { sampleDocument } from "./sample-document.ts"
+import { insertRecords } from "./records.ts"
 
 const migrationsFolder = fileURLToPath(new URL("../../migrations", import.meta.url))
 type Journal = { entries: { idx: number; version: string; when: number; tag: string; breakpoints: boolean }[] }
@@ -124,7 +123,7 @@ describe("two versions side by side", () => {
 
   test("this version goes on reading while a newer one migrates, and starts on the newer one's database", async () => {
     const agent = await service.signUp()
-    const ids = await importInto(service, sampleDocument(agent.slug))
+    const { build, run } = await insertRecords(service, agent.slug)
     const newer = otherVersion("newer", journal.entries.length, [
       "create table notes (id integer primary key, user_id integer not null references users(id), build_id integer references builds(id));",
       "create index notes_user on notes (user_id);",
@@ -136,9 +135,9 @@ describe("two versions side by side", () => {
       "/api/agents/me/keys",
       "/api/registry",
       "/api/specs",
-      `/api/builds/${idOf(ids.builds, "build")}`,
+      `/api/builds/${build}`,
       "/api/deployments",
-      `/api/automation/runs/${idOf(ids.runs, "first")}`,
+      `/api/automation/runs/${run}`,
     ]
     const statuses = (reader: TestService) =>
       Promise.all(paths.map(async (path) => (await reader.call("GET", path, { key: agent.key })).status))
@@ -157,7 +156,7 @@ describe("two versions side by side", () => {
     expect(await statuses(service)).toEqual(allGood)
     const again = await serviceInTest("postgres", { DATABASE_URL: service.databaseUrl })
     expect(await statuses(again)).toEqual(allGood)
-    await importInto(again, sampleDocument(agent.slug))
+    await insertRecords(again, agent.slug)
     expect(await again.database().query("select count(*)::integer as n from notes where $1", [true])).toEqual([
       { n: 0 },
     ])

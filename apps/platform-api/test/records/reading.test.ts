@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { beforeTests, databaseKinds, testService } from "../service.ts"
 import { newPerson } from "../work/person.ts"
-import { idOf, importedAt, importInto } from "./importing.ts"
-import { manyBuilds, sampleDocument } from "./sample-document.ts"
+import { insertBuilds, insertedAt, insertRecords } from "./records.ts"
 
 const lists = ["/api/specs", "/api/builds", "/api/deployments", "/api/automation/runs"]
 const missing = {
@@ -21,18 +20,18 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
   const owner = beforeTests(() => service.signUp())
   const friend = beforeTests(() => service.signUp())
   const stranger = beforeTests(() => service.signUp())
-  let ids: Awaited<ReturnType<typeof importInto>>
+  let ids: Awaited<ReturnType<typeof insertRecords>>
   let paths: Readonly<Record<string, string>>
 
   beforeAll(async () => {
     // So that ids of different kinds differ.
-    await importInto(service, manyBuilds(stranger.slug, 5))
-    ids = await importInto(service, sampleDocument(owner.slug, { shared_with: [friend.slug] }))
+    await insertBuilds(service, stranger.slug, 5)
+    ids = await insertRecords(service, owner.slug, [friend.slug])
     const idByList = {
-      "/api/specs": idOf(ids.specs, "spec"),
-      "/api/builds": idOf(ids.builds, "build"),
-      "/api/deployments": idOf(ids.deployments, "deployment"),
-      "/api/automation/runs": idOf(ids.runs, "first"),
+      "/api/specs": ids.spec,
+      "/api/builds": ids.build,
+      "/api/deployments": ids.deployment,
+      "/api/automation/runs": ids.run,
     }
     const withId = (path: string) =>
       Object.entries(idByList).reduce((found, [list, id]) => found.replace(`${list}/ID`, `${list}/${id}`), path)
@@ -42,17 +41,17 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
   const read = (path: string, key = owner.key, headers: Record<string, string> = {}) =>
     service.call("GET", paths[path] ?? path, { key, headers })
 
-  test("a spec, its versions and its schema tell what was imported and what follows from the AST", async () => {
+  test("a spec, its versions and its schema have the fields that were stored and what follows from the AST", async () => {
     const spec = {
-      id: idOf(ids.specs, "spec"),
+      id: ids.spec,
       name: "Orders of the day",
       entity_name: "Order",
       description: "Every order",
       url_slug: "orders",
       websocket_url: "wss://streams.example/orders",
       latest_version: 2,
-      created_at: importedAt.toISOString(),
-      updated_at: importedAt.toISOString(),
+      created_at: insertedAt.toISOString(),
+      updated_at: insertedAt.toISOString(),
       visibility: "private",
       shared_with: [friend.slug],
     }
@@ -69,7 +68,7 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
       handler_count: 3,
       section_count: 2,
       message: null,
-      created_at: importedAt.toISOString(),
+      created_at: insertedAt.toISOString(),
     }
     expect(versions).toEqual([version, { ...version, version_number: 1 }])
     expect(versions[0].content_hash).not.toBe(versions[1].content_hash)
@@ -77,16 +76,16 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
     expect(Object.keys(schema)).toEqual(["name", "description", "websocket_url", "schema"])
     expect(schema).toMatchObject({ name: spec.name, description: "Every order", websocket_url: spec.websocket_url })
     expect(Object.keys(schema.schema)).toEqual(["stack_name", "entities", "types"])
-    expect(schema.schema.entities.map((entity: { name: string }) => entity.name)).toEqual(["Trader", "Order"])
+    expect(schema.schema.entities.map((entity: { name: string }) => entity.name)).toEqual(["Order", "Trader"])
   })
 
   test("a build's status, phase and times are what its events led to, cut to milliseconds", async () => {
     const { body: versions } = await read("/api/specs/ID/versions")
     const build = {
-      id: idOf(ids.builds, "build"),
-      spec_id: idOf(ids.specs, "spec"),
+      id: ids.build,
+      spec_id: ids.spec,
       spec_version_id: versions[0].id,
-      branch: "main",
+      branch: null,
       status: "failed",
       phase: "SCANNED",
       progress: 40,
@@ -115,17 +114,17 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
 
   test("a deployment begins as its first event says, and tells its first and last time active", async () => {
     const deployment = {
-      id: idOf(ids.deployments, "deployment"),
-      spec_id: idOf(ids.specs, "spec"),
+      id: ids.deployment,
+      spec_id: ids.spec,
       spec_name: "Orders of the day",
       branch: null,
       status: "active",
       status_message: "Up again",
       websocket_url: "wss://streams.example/orders-2",
-      current_build_id: idOf(ids.builds, "build"),
+      current_build_id: ids.build,
       current_version: 2,
-      first_deployed_at: "2026-11-20T11:00:05.000Z",
-      last_deployed_at: "2026-11-20T11:00:08.000Z",
+      first_deployed_at: "2026-11-20T10:00:15.000Z",
+      last_deployed_at: "2026-11-20T10:00:18.000Z",
     }
     expect((await read("/api/deployments")).body).toEqual([deployment])
     expect((await read("/api/deployments/ID")).body).toEqual(deployment)
@@ -137,7 +136,7 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
       new_status,
       message: null,
       actor: "system",
-      created_at: `2026-11-20T11:00:0${second}.000Z`,
+      created_at: `2026-11-20T10:00:1${second}.000Z`,
       ...rest,
     })
     expect((await read("/api/deployments/ID/events")).body).toEqual([
@@ -151,26 +150,26 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
 
   test("a run tells its steps in order, and a retry is one attempt more than what it retries", async () => {
     const first = {
-      id: idOf(ids.runs, "first"),
+      id: ids.run,
       workflow: "nightly",
       status: "failed",
       trigger: "schedule",
-      spec_id: idOf(ids.specs, "spec"),
-      deployment_id: idOf(ids.deployments, "deployment"),
+      spec_id: ids.spec,
+      deployment_id: ids.deployment,
       attempt: 3,
       retry_of_id: null,
       error_code: "no-space",
       error_message: "The disk\nis full",
-      created_at: "2026-11-20T12:00:00.000Z",
-      started_at: "2026-11-20T12:00:01.000Z",
-      completed_at: "2026-11-20T12:00:02.000Z",
+      created_at: "2026-11-20T10:00:20.000Z",
+      started_at: "2026-11-20T10:00:21.000Z",
+      completed_at: "2026-11-20T10:00:22.000Z",
     }
     const { body: runs } = await read("/api/automation/runs")
     const [second] = runs
     expect(runs).toEqual([second, first])
     expect(second).toMatchObject({ attempt: 4, retry_of_id: first.id, status: "queued", trigger: "manual" })
     expect(second).toMatchObject({ spec_id: null, deployment_id: null, error_code: null, started_at: null })
-    const at = "2026-11-20T12:00:01.000Z"
+    const at = "2026-11-20T10:00:21.000Z"
     expect((await read("/api/automation/runs/ID")).body).toEqual({
       ...first,
       steps: [
@@ -190,10 +189,10 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
       expect(JSON.stringify(seen)).not.toContain("shared_with")
     }
     const both = await service.signUp()
-    const own = await importInto(service, manyBuilds(both.slug, 2))
-    const shared = await importInto(service, manyBuilds(stranger.slug, 2, { shared_with: [both.slug] }))
-    const last = await importInto(service, manyBuilds(both.slug, 1))
-    const newestFirst = [own, shared, last].flatMap(({ builds }) => Object.values(builds)).toReversed()
+    const own = await insertBuilds(service, both.slug, 2)
+    const shared = await insertBuilds(service, stranger.slug, 2, [both.slug])
+    const last = await insertBuilds(service, both.slug, 1)
+    const newestFirst = [own, shared, last].flatMap(({ builds }) => builds).toReversed()
     const { body } = await read("/api/builds", both.key)
     expect(body.map((build: { id: number }) => build.id)).toEqual(newestFirst)
   })
@@ -240,7 +239,7 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
 
   test("following Link: rel=next walks through every record once, newest first", async () => {
     const walker = await service.signUp()
-    await importInto(service, manyBuilds(walker.slug, 7))
+    await insertBuilds(service, walker.slug, 7)
     const [all] = await service.pages("/api/builds?limit=100", walker)
     const walked = await service.pages("/api/builds?limit=3", walker)
     expect([walked.length, walked.flatMap(({ body }) => body)]).toEqual([3, all?.body])
@@ -259,8 +258,8 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
 
   test("a person's key reads the person's own records, and those shared with them", async () => {
     const { key, email } = await newPerson(service)
-    await importInto(service, manyBuilds(email.toUpperCase(), 1))
-    await importInto(service, sampleDocument(owner.slug, { shared_with: [email] }))
+    await insertBuilds(service, email, 1)
+    await insertRecords(service, owner.slug, [email])
     expect((await read("/api/builds", key)).body).toHaveLength(2)
     expect((await read("/api/builds/ID", key)).status).toBe(404)
     for (const path of lists) expect((await read(path, key)).status).toBe(200)

@@ -1,0 +1,198 @@
+// Records of accounts, put into the database as the worker would leave them.
+import { prepareVersion } from "../../src/compiler/read-upload.ts"
+import type { Orm } from "../../src/db/database.ts"
+import { eq } from "../../src/db/drizzle.ts"
+import * as tables from "../../src/db/schema/index.ts"
+import { parseAst } from "../../src/registry/ast/parse-ast.ts"
+import { entity, field, smallAst } from "../registry/small-ast.ts"
+import type { TestService } from "../service.ts"
+
+export const insertedAt = new Date("2026-11-21T08:00:00.123Z")
+
+/** An AST whose entity `Order` has 3 handlers and 2 sections, beside another entity. */
+const orderAst = (ast_version: string) =>
+  smallAst({
+    ast_version,
+    stack_name: "OrderStream",
+    entities: [
+      entity("Order", {
+        program_id: "Prog1111",
+        handlers: [{}, {}, {}],
+        sections: [
+          { name: "id", fields: [field("address", "String")] },
+          { name: "root", fields: [field("price", "Option<u64>")] },
+        ],
+      }),
+      entity("Trader"),
+    ],
+  })
+
+const only = <T>(rows: readonly T[]): T => {
+  const [row] = rows
+  if (row === undefined) throw new Error("a row is missing")
+  return row
+}
+
+/** The account of an agent's slug or a person's e-mail address. */
+const accountOf = async (tx: Orm, who: string): Promise<number> =>
+  only(
+    who.includes("@")
+      ? await tx.select({ id: tables.users.id }).from(tables.users).where(eq(tables.users.email, who))
+      : await tx
+          .select({ id: tables.agentProfiles.userId })
+          .from(tables.agentProfiles)
+          .where(eq(tables.agentProfiles.slug, who)),
+  ).id
+
+const shareTables = {
+  spec: tables.specShares,
+  build: tables.buildShares,
+  deployment: tables.deploymentShares,
+  run: tables.runShares,
+}
+
+const share = async (tx: Orm, kind: keyof typeof shareTables, ids: readonly number[], viewers: readonly string[]) => {
+  for (const viewer of viewers) {
+    const userId = await accountOf(tx, viewer)
+    await tx.insert(shareTables[kind]).values(ids.map((recordId) => ({ userId, recordId })))
+  }
+}
+
+const insertSpec = async (tx: Orm, ownerId: number, given: { name: string; urlSlug: string; websocketUrl?: string }) =>
+  only(
+    await tx
+      .insert(tables.specs)
+      .values({
+        ...given,
+        ownerId,
+        entityName: "Order",
+        description: "Every order",
+        latestVersion: 0,
+        createdAt: insertedAt,
+        updatedAt: insertedAt,
+      })
+      .returning({ id: tables.specs.id }),
+  ).id
+
+const second = (seconds: number): Date => new Date(Date.UTC(2026, 10, 20, 10) + seconds * 1000)
+
+/** One record of every kind with every field, and a retry of the run. Returns their ids. */
+export const insertRecords = (service: TestService, owner: string, viewers: readonly string[] = []) =>
+  service.database().transaction(async (tx) => {
+    const ownerId = await accountOf(tx, owner)
+    const spec = await insertSpec(tx, ownerId, {
+      name: "Orders of the day",
+      urlSlug: "orders",
+      websocketUrl: "wss://streams.example/orders",
+    })
+    const versions: number[] = []
+    for (const versionNumber of [1, 2]) {
+      const { entities, ...prepared } = prepareVersion(parseAst(orderAst(`0.0.${versionNumber}`)))
+      const row = { ...prepared, ...only(entities), specId: spec, versionNumber, createdAt: insertedAt }
+      versions.push(only(await tx.insert(tables.specVersions).values(row).returning({ id: tables.specVersions.id })).id)
+    }
+    const build = only(
+      await tx
+        .insert(tables.builds)
+        .values({
+          ownerId,
+          specId: spec,
+          specVersionId: versions[1],
+          status: "pending",
+          progress: 40,
+          statusMessage: "Compiling",
+          websocketUrl: "wss://streams.example/orders-2",
+          createdAt: second(0.999),
+        })
+        .returning({ id: tables.builds.id }),
+    ).id
+    await tx.insert(tables.buildEvents).values([
+      { buildId: build, eventType: "status", newStatus: "uploading", phase: "UPLOAD", createdAt: second(1) },
+      { buildId: build, eventType: "log", phase: "SCAN", createdAt: second(2) },
+      { buildId: build, eventType: "status", newStatus: "failed", phase: "SCANNED", createdAt: second(3.5) },
+    ])
+    const deployment = only(
+      await tx
+        .insert(tables.deployments)
+        .values({ ownerId, specId: spec, websocketUrl: "wss://streams.example/orders-2", currentBuildId: build })
+        .returning({ id: tables.deployments.id }),
+    ).id
+    const ofDeployment = { deploymentId: deployment, buildId: build, eventType: "status", actor: "system" } as const
+    await tx.insert(tables.deploymentEvents).values([
+      {
+        ...ofDeployment,
+        eventType: "created",
+        newStatus: "updating",
+        actor: "user",
+        message: "Go",
+        createdAt: second(10),
+      },
+      { ...ofDeployment, newStatus: "active", createdAt: second(15) },
+      { ...ofDeployment, eventType: "note", message: "Seen by nobody", createdAt: second(16) },
+      { ...ofDeployment, newStatus: "updating", createdAt: second(17) },
+      { ...ofDeployment, newStatus: "active", message: "Up again", createdAt: second(18) },
+    ])
+    const run = { ownerId, workflow: "nightly", status: "queued" } as const
+    const first = only(
+      await tx
+        .insert(tables.runs)
+        .values({
+          ...run,
+          trigger: "schedule",
+          specId: spec,
+          deploymentId: deployment,
+          attempt: 3,
+          errorCode: "no-space",
+          errorMessage: "The disk\nis full",
+          createdAt: second(20),
+        })
+        .returning({ id: tables.runs.id }),
+    ).id
+    await tx.insert(tables.runEvents).values([
+      { runId: first, newStatus: "running", createdAt: second(21) },
+      { runId: first, newStatus: "failed", createdAt: second(22) },
+    ])
+    const at = { startedAt: second(21), completedAt: second(21) }
+    await tx.insert(tables.runSteps).values([
+      { runId: first, position: 0, name: "fetch", status: "succeeded", ...at },
+      { runId: first, position: 1, name: "write", status: "failed", errorMessage: "No space" },
+    ])
+    const retry = only(
+      await tx
+        .insert(tables.runs)
+        .values({ ...run, trigger: "manual", attempt: 4, retryOfId: first, createdAt: second(30) })
+        .returning({ id: tables.runs.id }),
+    ).id
+    await share(tx, "spec", [spec], viewers)
+    await share(tx, "build", [build], viewers)
+    await share(tx, "deployment", [deployment], viewers)
+    await share(tx, "run", [first, retry], viewers)
+    return { spec, build, deployment, run: first, retry }
+  })
+
+/** As many builds of one spec as asked for. Returns their ids, ascending, and the spec's. */
+export const insertBuilds = (
+  service: TestService,
+  owner: string,
+  count: number,
+  viewers: readonly string[] = [],
+): Promise<{ readonly spec: number; readonly builds: readonly number[] }> =>
+  service.database().transaction(async (tx) => {
+    const ownerId = await accountOf(tx, owner)
+    const spec = await insertSpec(tx, ownerId, { name: "Many", urlSlug: "many" })
+    const rows = await tx
+      .insert(tables.builds)
+      .values(
+        Array.from({ length: count }, () => ({
+          ownerId,
+          specId: spec,
+          status: "pending" as const,
+          createdAt: insertedAt,
+        })),
+      )
+      .returning({ id: tables.builds.id })
+    const builds = rows.map(({ id }) => id)
+    await share(tx, "spec", [spec], viewers)
+    await share(tx, "build", builds, viewers)
+    return { spec, builds }
+  })
