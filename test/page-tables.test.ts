@@ -11,6 +11,7 @@ import { explanationOf } from "../packages/errors/src/errors.ts"
 import { loadCorpus } from "../apps/docs-server/src/corpus/corpus.ts"
 import { tools } from "../apps/docs-server/src/mcp/tools.ts"
 import { errors as platformErrors } from "../apps/platform-api/src/errors.ts"
+import { lifeCycles } from "../apps/platform-api/src/records/transitions.ts"
 import { errors as relayErrors } from "../apps/relay/src/errors.ts"
 import { clientMessage } from "../packages/local-stream/src/server/connection.ts"
 import { symbols } from "../apps/cli/src/stream/where.ts"
@@ -176,6 +177,19 @@ test.each(["registry.md", "skills/svc-consume/SKILL.md"])("%s has what a schema 
     .flatMap((cell) => /^views\[\]\.(\w+)$/.exec(cell)?.[1] ?? [])
   expect(members).toContain("needs_key")
   expect(told.toSorted()).toEqual(members.toSorted())
+})
+
+test.each([
+  ["deployment", lifeCycles.deployment.next],
+  ["run", lifeCycles.run.next],
+] as const)("records.md has the transitions of a %s", (kind, next: Readonly<Record<string, readonly string[]>>) => {
+  const { rows } = tableOf("records.md", `States of a ${kind}`, "Status")
+  const listed = rows.flatMap(([from = "", to = ""]) => codeIn(from).map((status) => [status, codeIn(to)]))
+  expect(Object.fromEntries(listed)).toEqual(next)
+})
+
+test("records.md has every status of a build", () => {
+  expect(firstCells(tableOf("records.md", "States of a build", "Status"))).toEqual(lifeCycles.build.statuses)
 })
 
 test("streams.md has each type of message that a client may send", () => {

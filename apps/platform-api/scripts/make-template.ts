@@ -1,4 +1,4 @@
-// Makes the database that a new embedded one starts as: `node scripts/make-template.ts`, after a change of the PGlite
+// Makes the database that a new embedded one starts as: `pnpm template`, after a change of the PGlite
 // version, and after new migrations to spare new databases from running them.
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"

@@ -7,7 +7,6 @@ import type { Database } from "../src/db/database.ts"
 import { sql } from "../src/db/drizzle.ts"
 import { migrate } from "../src/db/migrate.ts"
 import * as schema from "../src/db/schema/index.ts"
-import { lifeCycles } from "../src/records/transitions.ts"
 import { besides } from "./service.ts"
 
 // Its ES module doesn't load under Node's own resolution.
@@ -51,16 +50,4 @@ test("migrations/ makes exactly the columns, keys, indexes and checks of src/db/
   type Part = { readonly part: string }
   const made = await inDatabase<Part>(byMigrations, parts)
   expect(made.map(({ part }) => part)).toEqual((await inDatabase<Part>(bySchema, parts)).map(({ part }) => part))
-})
-
-test("the database allows exactly the transitions of the records' life cycles", async () => {
-  const wanted = Object.entries(lifeCycles).flatMap(([kind, { following }]) =>
-    [...following].map(([status, next]) => ({ kind, status: status ?? null, next })),
-  )
-  const cases = wanted.map(({ kind, status }) => `('${kind}', ${status === null ? "null" : `'${status}'`})`).join(", ")
-  const allowed = await inDatabase(
-    byMigrations,
-    `select kind, status, to_json(coalesce(next_statuses(kind, status), '{}')) as next from (values ${cases}) asked (kind, status) where $1 <> ''`,
-  )
-  expect(allowed).toEqual(wanted)
 })

@@ -4,19 +4,10 @@ const lifeCycle = <Status extends string>(
   next: Readonly<Record<Status, readonly NoInfer<Status>[]>>,
 ) => {
   const statuses = Object.keys(next) as [Status, ...Status[]]
-  const ended = statuses.filter((status) => next[status].length === 0)
-  const entries = Object.entries<readonly string[]>(next)
-  return {
-    start,
-    statuses,
-    ended,
-    following: new Map<string | undefined, readonly string[]>([[start, statuses], ...entries]),
-  }
+  return { start, next, statuses, ended: statuses.filter((status) => next[status].length === 0) }
 }
 
-/**
- * The allowed transitions. The database enforces the same (`next_statuses`).
- */
+/** The statuses and allowed transitions of records. The checks of the tables of events are made from them. */
 export const lifeCycles = {
   build: lifeCycle("pending", {
     pending: ["uploading", "failed", "cancelled"],

@@ -2,26 +2,22 @@ import { sql } from "../../src/db/drizzle.ts"
 import fc from "fast-check"
 import { beforeAll, describe, expect, test } from "vitest"
 import { DatabaseUnavailable } from "../../src/db/errors.ts"
+import { lifeCycles } from "../../src/records/transitions.ts"
 import { databaseKinds, testService } from "../service.ts"
 import { insertRecords } from "./records.ts"
 
-// Written down a second time, on purpose: arrows as the documentation has them.
-const arrows: Readonly<Record<string, string>> = {
-  build: `pending>uploading uploading>queued queued>building building>pushing pushing>deploying deploying>completed
-    pending>failed uploading>failed queued>failed building>failed pushing>failed deploying>failed
-    pending>cancelled uploading>cancelled queued>cancelled building>cancelled pushing>cancelled deploying>cancelled`,
-  deployment: `>active >updating >stopped >failed active>updating active>stopped active>failed updating>active
-    updating>failed updating>stopped stopped>updating failed>updating failed>stopped`,
-  run: `queued>running queued>cancelled running>waiting running>succeeded running>failed running>cancelling
-    waiting>running waiting>failed waiting>cancelled cancelling>cancelled cancelling>failed`,
-}
-const start: Readonly<Record<string, string>> = { build: "pending", deployment: "", run: "queued" }
-const finished = new Set(["completed", "succeeded", "failed", "cancelled"])
-const kinds = ["build", "deployment", "run"] as const
-type Kind = (typeof kinds)[number]
+type Kind = keyof typeof lifeCycles
 
-const statusesOf = (kind: Kind) => [...new Set((arrows[kind] ?? "").split(/[\s>]+/).filter(Boolean))]
-const isArrow = (kind: Kind, from: string, to: string) => (arrows[kind] ?? "").split(/\s+/).includes(`${from}>${to}`)
+const startOf = (kind: Kind): string => lifeCycles[kind].start ?? ""
+const nextOf = (kind: Kind, from: string): readonly string[] => {
+  const {
+    start,
+    statuses,
+    next,
+  }: { start: string | undefined; statuses: string[]; next: Record<string, readonly string[]> } = lifeCycles[kind]
+  return from === "" && start === undefined ? statuses : (next[from] ?? [])
+}
+const isAllowed = (kind: Kind, from: string, to: string) => nextOf(kind, from).includes(to)
 
 type Step = { readonly status: string; readonly seconds: number }
 const at = (seconds: number) => new Date(Date.UTC(2026, 10, 20) + seconds * 1000).toISOString()
@@ -33,11 +29,11 @@ const walk = (kind: Kind) =>
       maxLength: 9,
     })
     .map((choices) => {
-      let current = start[kind] ?? ""
+      let current = startOf(kind)
       let clock = 0
       return choices.map(({ pick, lawful, seconds }): Step => {
-        const all = [...statusesOf(kind), "unheard-of"]
-        const next = all.filter((to) => isArrow(kind, current, to))
+        const all = [...lifeCycles[kind].statuses, "unheard-of"]
+        const next = nextOf(kind, current)
         const from = lawful > 0 && next.length > 0 ? next : all
         current = from[pick % from.length] ?? "unheard-of"
         clock += seconds
@@ -93,7 +89,7 @@ describe.each(databaseKinds)("life cycles of records on %s", (database) => {
     await fc.assert(
       fc.asyncProperty(walk(kind), async (steps) => {
         const id = await begin(kind)
-        let status = start[kind] ?? ""
+        let status = startOf(kind)
         let startedAt: string | null = null
         let completedAt: string | null = null
         for (const step of steps) {
@@ -101,12 +97,12 @@ describe.each(databaseKinds)("life cycles of records on %s", (database) => {
           expect([status, step.status, refused]).toEqual([
             status,
             step.status,
-            isArrow(kind, status, step.status) ? undefined : "23514",
+            isAllowed(kind, status, step.status) ? undefined : "23514",
           ])
           if (refused !== undefined) continue
           status = step.status
           startedAt ??= at(step.seconds)
-          if (finished.has(status)) completedAt = at(step.seconds)
+          if (nextOf(kind, status).length === 0) completedAt = at(step.seconds)
         }
         const [row] = await query<{ record: Readonly<Record<string, unknown>> }>(
           `select to_jsonb(r) as record from ${kind}s r where id = $1`,
@@ -122,7 +118,7 @@ describe.each(databaseKinds)("life cycles of records on %s", (database) => {
         )
         // Each event's previous status is the one before it, whatever the statement said.
         expect(events.map((event) => event.previous_status)).toEqual(
-          [start[kind] ?? "", ...events.map((event) => event.new_status)].slice(0, events.length),
+          [startOf(kind), ...events.map((event) => event.new_status)].slice(0, events.length),
         )
       }),
       { numRuns: 60 },
@@ -132,7 +128,9 @@ describe.each(databaseKinds)("life cycles of records on %s", (database) => {
   test("a deployment goes exactly where its table lets it, from its first event on", async () => {
     await fc.assert(
       fc.asyncProperty(walk("deployment"), async (steps) => {
-        const lawful = steps.every((step, index) => isArrow("deployment", steps[index - 1]?.status ?? "", step.status))
+        const lawful = steps.every((step, index) =>
+          isAllowed("deployment", steps[index - 1]?.status ?? "", step.status),
+        )
         const refused = await refusalOf(
           service.database().transaction(async (tx) => {
             const spec = base.spec

@@ -71,7 +71,7 @@ export const apiKeys = pgTable(
     createdAt: time("created_at").notNull(),
     expiresAt: time("expires_at"),
     disabledAt: time("disabled_at"),
-    /** Who disabled it: only what the owner disabled may the owner enable. Null: nobody, or the operator in earlier releases. */
+    /** Who disabled it: only what the owner disabled may the owner enable. Null while it is enabled. */
     disabledBy: text("disabled_by", { enum: keyDisablers }),
     revokedAt: time("revoked_at"),
     lastUsedAt: time("last_used_at"),

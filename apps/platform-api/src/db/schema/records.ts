@@ -62,7 +62,7 @@ export const specVersions = pgTable(
   ],
 )
 
-// Status columns have no default. Triggers set them from the events: see migrations/*_records_guards.sql.
+// Status columns have no default. Triggers set them from the events: see migrations/0001_guards.sql.
 
 /** A record's status is one of its life cycle's, and agrees with when it started and ended. */
 const statusAgrees = (
@@ -70,6 +70,15 @@ const statusAgrees = (
   t: { readonly status: AnyPgColumn; readonly startedAt: AnyPgColumn; readonly completedAt: AnyPgColumn },
 ) =>
   sql`${isOneOf(t.status, statuses)} and (${isOneOf(t.status, start === undefined ? [] : [start])}) = (${t.startedAt} is null) and (${isOneOf(t.status, ended)}) = (${t.completedAt} is not null)`
+
+/** An event's transition is one of its life cycle's. An event without a new status passes, and a deployment's first one. */
+const transitionIsAllowed = (
+  { next }: { readonly next: Readonly<Record<string, readonly string[]>> },
+  t: { readonly previousStatus: AnyPgColumn; readonly newStatus: AnyPgColumn },
+) => {
+  const pairs = Object.entries(next).flatMap(([from, to]) => to.map((status) => `('${from}', '${status}')`))
+  return sql`(${t.previousStatus}, ${t.newStatus}) in (${sql.raw(pairs.join(", "))})`
+}
 
 const timesAscend = (...times: readonly AnyPgColumn[]) =>
   sql.join(
@@ -123,7 +132,10 @@ export const buildEvents = pgTable(
     newStatus: text("new_status", { enum: buildStatuses }),
     createdAt: time("created_at").notNull(),
   },
-  (t) => [index("build_events_of_build").on(t.buildId, t.id)],
+  (t) => [
+    index("build_events_of_build").on(t.buildId, t.id),
+    check("build_events_transition", transitionIsAllowed(lifeCycles.build, t)),
+  ],
 )
 
 /** The status is null only inside the transaction that creates the deployment. The first event sets it. */
@@ -180,6 +192,7 @@ export const deploymentEvents = pgTable(
   },
   (t) => [
     index("deployment_events_of_deployment").on(t.deploymentId, t.id),
+    check("deployment_events_transition", transitionIsAllowed(lifeCycles.deployment, t)),
     check("deployment_events_actor", isOneOf(t.actor, ["user", "system"])),
   ],
 )
@@ -240,7 +253,10 @@ export const runEvents = pgTable(
     newStatus: text("new_status").notNull(),
     createdAt: time("created_at").notNull(),
   },
-  (t) => [index("run_events_of_run").on(t.runId, t.id)],
+  (t) => [
+    index("run_events_of_run").on(t.runId, t.id),
+    check("run_events_transition", transitionIsAllowed(lifeCycles.run, t)),
+  ],
 )
 
 export const stepStatuses = ["queued", "running", "succeeded", "failed", "skipped"] as const
