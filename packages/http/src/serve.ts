@@ -147,9 +147,11 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
     connections.drain()
     const closed = once(server.close(), "close")
     // What is idle still. Node takes for idle what has ended its response, however much of that its client has yet to take.
-    const sweep = setInterval(() => {
+    const endIdle = (): void => {
       if (!connections.areSending()) server.endIdle()
-    }, sweepMs)
+    }
+    // Right after Node has read what came: a request on its way to a busy process is seen before its connection ends.
+    const sweep = setInterval(() => setImmediate(endIdle), sweepMs)
     const timer = setTimeout(() => server.closeAllConnections(), drainMs)
     await closed
     clearInterval(sweep)
