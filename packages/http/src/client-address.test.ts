@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { anyCharacter } from "@svc/testing"
 import { expect, test } from "vitest"
-import { addressBucket, createClientAddress } from "./client-address.ts"
+import { addressBucket, bucketNetwork, createClientAddress } from "./client-address.ts"
 
 const trusted = [
   { address: "10.0.0.0", prefix: 8, family: "ipv4" },
@@ -58,8 +58,10 @@ test("whatever a header says, the result is an address", () => {
   )
 })
 
-test("IPv6 is counted by its /64, IPv4 by the address", () => {
+test("IPv6 is counted by its /64 in the /48, IPv4 by the address", () => {
   expect(addressBucket("192.0.2.1")).toBe("192.0.2.1")
-  expect(addressBucket("2001:db8:1:2:3:4:5:6")).toBe(addressBucket("2001:db8:1:2::"))
-  expect(addressBucket("2001:db8:1:2::")).not.toBe(addressBucket("2001:db8:1:3::"))
+  for (const address of ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"])
+    expect(addressBucket(address)).toBe("20010db800010002/64")
+  expect(bucketNetwork(addressBucket("2001:db8:1:3::"))).toBe("20010db80001/48")
+  expect(bucketNetwork("192.0.2.1")).toBe("192.0.2.1")
 })

@@ -68,11 +68,15 @@ export const createClientAddress = (trusted: readonly TrustedNetwork[], log?: Pi
   }
 }
 
-const networkOf = (address: string, bits: number): string =>
-  `${(address.includes(":") ? ipaddr.IPv6 : ipaddr.IPv4).networkAddressFromCIDR(`${address}/${bits}`).toString()}/${bits}`
+/** The text under which a client address is counted: IPv4 as it is, IPv6 by its /64, which is what one client owns, in 16 digits. */
+export const addressBucket = (address: string): string =>
+  address.includes(":") ? `${Buffer.from(ipaddr.IPv6.parse(address).toByteArray()).toString("hex", 0, 8)}/64` : address
 
-/** The text under which a client address is counted: IPv4 as it is, IPv6 by its /64, which is what one client owns. */
-export const addressBucket = (address: string): string => (address.includes(":") ? networkOf(address, 64) : address)
+/** The network of a counted address: of IPv6 the /48, which is what one site owns; of anything else itself. */
+export const bucketNetwork = (bucket: string): string => (bucket.endsWith("/64") ? `${bucket.slice(0, 12)}/48` : bucket)
 
 /** The network that an address is in: of IPv4 the /24, of IPv6 the /64. Enough to see a pattern, not enough to identify a person. */
-export const addressNetwork = (address: string): string => networkOf(address, address.includes(":") ? 64 : 24)
+export const addressNetwork = (address: string): string => {
+  const [kind, bits] = address.includes(":") ? ([ipaddr.IPv6, 64] as const) : ([ipaddr.IPv4, 24] as const)
+  return `${kind.networkAddressFromCIDR(`${address}/${bits}`).toString()}/${bits}`
+}

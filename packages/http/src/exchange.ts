@@ -4,6 +4,7 @@ import type { Context } from "hono"
 import type { ClientAddress } from "./client-address.ts"
 import type { Connections } from "./connections/connections.ts"
 import type { RequestLogOptions } from "./request-context.ts"
+import type { Body } from "./requests/body.ts"
 
 /** Both ends of a request, as the adapter gives them to an app, and what is known of it. */
 export type Exchange = HttpBindings & {
@@ -12,8 +13,10 @@ export type Exchange = HttpBindings & {
     readonly requests: RequestLogOptions | undefined
     readonly clientAddress: ClientAddress
     /** Bounds what is kept for slow clients. */
-    readonly connections: Pick<Connections, "hold">
+    readonly connections: Pick<Connections, "hold" | "stream" | "cutOff">
   }
+  /** Its body, once that is taken from the connection. */
+  body?: Body
   /** The request's id, which its response tells; empty when the server keeps no request log. */
   requestId: string
   /** When it began, on the log's clock. */
@@ -53,4 +56,19 @@ export const sentPath = (request: { readonly url: string }, { env }: { env?: Par
   // A proxy's form has the whole URL.
   const start = target.startsWith("/") ? 0 : target.indexOf("/", target.indexOf("//") + 2)
   return start === -1 ? "/" : target.slice(start).replace(/[?#].*$/s, "")
+}
+
+/**
+ * Counts a response that doesn't end by itself. They take half of all connections at most, those without an account three
+ * quarters of these: for more, the oldest of whoever has most is closed. Call it before such a response is returned.
+ * @returns counts how many bytes wait for its client
+ */
+export const countStream = ({ env }: { readonly env: Exchange }): ((waitingBytes: number) => void) => {
+  const { connections } = env.server
+  let counted = 0
+  connections.stream(env)
+  return (waitingBytes) => {
+    connections.hold(env, waitingBytes - counted)
+    counted = waitingBytes
+  }
 }

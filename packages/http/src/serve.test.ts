@@ -7,6 +7,7 @@ import { text as wholeText } from "node:stream/consumers"
 import { afterEach, expect, onTestFinished, test, vi } from "vitest"
 import {
   allowedMethods,
+  type Exchange,
   type HttpEnv,
   requestContext,
   hasWholeBody,
@@ -302,10 +303,11 @@ test("a head that this process has not looked at yet isn't late", () => {
   const late = Object.assign(new Error("Request timeout"), { code: "ERR_HTTP_REQUEST_TIMEOUT" })
   const socket = new Socket().on("error", () => {})
   const state = { socket, client: "", newest: undefined, serving: undefined, received: 0 }
-  for (const waiting of [1, 0]) {
+  const one: unknown = {}
+  for (const waiting of [new Set([one as Exchange]), new Set<Exchange>()]) {
     const answerTo = vi.fn<() => Response>(() => new Response("late"))
     createUnparsedAnswer({ get: () => ({ ...state, waiting }) }, answerTo)(late, socket)
-    expect(answerTo).toHaveBeenCalledTimes(waiting > 0 ? 0 : 1)
+    expect(answerTo).toHaveBeenCalledTimes(waiting.size > 0 ? 0 : 1)
   }
   socket.destroy()
 })
@@ -328,6 +330,19 @@ test.each([
   const { server } = await start()
   const received = await exchange(server.port, `GET /slow HTTP/1.1\r\n${header}\r\nConnection: close\r\n\r\n`)
   expect(received).toMatch(/^HTTP\/1.1 400 [^]*x-request-id: (\S+)\r\n[^]*\r\n\r\n\1 the Host header or/i)
+})
+
+test.each([
+  ["POST /echo/x HTTP/1.1", "x, chunked"],
+  ["POST /echo/x HTTP/1.1", "gzip\r\nTransfer-Encoding: chunked"],
+  ["POST /echo/x HTTP/1.0\r\nConnection: keep-alive", "chunked"],
+  ["GET /slow HTTP/1.1", "gzip, chunked"],
+])("%s with a Transfer-Encoding of %j is refused, and nothing behind it is served", async (head, encoding) => {
+  const { server } = await start()
+  lines.length = 0
+  const text = `${head}\r\nHost: x\r\nTransfer-Encoding: ${encoding}\r\n\r\n0\r\n\r\nGET /quiet HTTP/1.1\r\nHost: x\r\n\r\n`
+  expect(await exchange(server.port, text)).toMatch(/^HTTP\/1.1 400 [^]*connection: close[^]*Transfer-Encoding must/i)
+  expect(lines).toMatchObject([{ status: 400 }])
 })
 
 test.each([

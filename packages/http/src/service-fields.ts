@@ -2,11 +2,9 @@ import { cidrs, flag, integer, loadConfig, oneOf, text } from "@svc/config"
 
 // What slow and hostile clients may cost a server. Whoever holds most gives way first.
 const bounds = {
-  /** Connections open at once. For one more, the client with most of them loses one that serves no request. */
+  /** Connections open at once. For one more, the client with most of them loses one that isn't being served. */
   connections: integer("SVC_HTTP_MAX_CONNECTIONS", 4096, { min: 1, max: 1_000_000 }),
-  /** Pipelined requests that wait for the response before theirs. For one more, the client with most of them is cut off. */
-  waitingRequests: integer("SVC_HTTP_MAX_WAITING_REQUESTS", 8192, { min: 0, max: 10_000_000 }),
-  /** Bytes of unfinished bodies and of responses that clients don't take. For more, the client that holds most is cut off. */
+  /** Bytes of unfinished bodies, waiting requests and responses that clients don't take. For more, whoever holds most is cut off. */
   heldBytes: integer("SVC_HTTP_MAX_HELD_BYTES", 33_554_432, { min: 65_536 }),
   /** A client has this many milliseconds to take a response, and more by the size of what is left. */
   answerMs: integer("SVC_HTTP_ANSWER_TIMEOUT_MS", 20_000, { min: 1, max: 3_600_000 }),

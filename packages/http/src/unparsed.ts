@@ -39,9 +39,9 @@ export const createUnparsedAnswer = (
   // The parser fails again on whatever else arrives.
   const ended = new WeakSet<Socket>()
   return (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket): void => {
-    const { newest, waiting = 0 } = connections.get(socket) ?? {}
+    const { newest, waiting } = connections.get(socket) ?? {}
     // What this process has yet to look at isn't late.
-    if (ended.has(socket) || (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && waiting > 0)) return
+    if (ended.has(socket) || (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && waiting && waiting.size > 0)) return
     ended.add(socket)
     const { incoming, outgoing } = newest ?? {}
     // An answer without a socket waits for the one before it, and ours would be taken for that one.

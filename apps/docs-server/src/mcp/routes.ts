@@ -1,6 +1,6 @@
 import { hasMoreValues, isDeeper } from "@svc/common/json-text"
 import type { ApiError } from "@svc/errors"
-import { addressBucket, type HttpEnv, jsonTypeFault, readBody, wantsEventStream } from "@svc/http"
+import { addressBucket, countStream, type HttpEnv, jsonTypeFault, readBody, wantsEventStream } from "@svc/http"
 import { createRoute, z } from "@svc/openapi"
 import type { Context, MiddlewareHandler } from "hono"
 import { jsonHeaders, serveDocument } from "../answers.ts"
@@ -162,6 +162,7 @@ export const mcpRoutes = (app: DocsApp, { site, answer, protocolVersions, stream
         "No further event stream can be opened now.",
         "All tools answer by POST without one; see /openapi.json.",
       )
+    countStream(c)
     return c.body(stream, 200, streamHeaders)
   }
 
@@ -179,7 +180,10 @@ export const mcpRoutes = (app: DocsApp, { site, answer, protocolVersions, stream
         { method, params, id },
         { headers, signal, trustsTraces: () => c.get("trustsTraces") },
       )
-      if ("stream" in answered) return new Response(answered.stream.body, { headers: streamHeaders })
+      if ("stream" in answered) {
+        countStream(c)
+        return new Response(answered.stream.body, { headers: streamHeaders })
+      }
       const { status, member, text } = answered
       const sentId = writtenId(await c.req.text(), id)
       return new Response(`{"jsonrpc":"2.0","id":${sentId},"${member}":${text}}`, { status, headers: jsonHeaders })

@@ -44,8 +44,11 @@ export const createEventStreams = ({ stopping }: { readonly stopping: AbortSigna
   stopping.addEventListener("abort", () => open.forEach((stream) => stream.end()), { once: true })
 
   return {
-    /** @param start starts sending; the function it returns is called when the stream ends for any reason */
-    open: (start: (stream: EventStream) => () => void) => {
+    /**
+     * @param countWaiting told how many bytes wait for the client
+     * @param start starts sending; the function it returns is called when the stream ends for any reason
+     */
+    open: (countWaiting: (bytes: number) => void, start: (stream: EventStream) => () => void) => {
       let left: (() => void) | undefined
       let ended = false
       let waiting: PromiseWithResolvers<void> | undefined
@@ -54,12 +57,17 @@ export const createEventStreams = ({ stopping }: { readonly stopping: AbortSigna
         waiting?.resolve()
         waiting = undefined
       }
+      const taken = ({ desiredSize }: ReadableStreamDefaultController<Uint8Array>): void => {
+        countWaiting(mostWaitingBytes - (desiredSize ?? mostWaitingBytes))
+        wake()
+      }
       const begin = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
         const stream: EventStream = {
           send: (event) => {
             if (ended) return
             timer.refresh()
             controller.enqueue(event)
+            taken(controller)
             if ((controller.desiredSize ?? 0) > 0) return
             leave()
             controller.error(new Error("the client of an event stream doesn't read"))
@@ -92,7 +100,7 @@ export const createEventStreams = ({ stopping }: { readonly stopping: AbortSigna
         else if (stopping.aborted) stream.end()
       }
       return new ReadableStream<Uint8Array>(
-        { start: begin, pull: wake, cancel: () => leave() },
+        { start: begin, pull: taken, cancel: () => leave() },
         { highWaterMark: mostWaitingBytes, size: (event: Uint8Array) => event.length },
       )
     },

@@ -7,12 +7,14 @@ afterEach(() => void vi.useRealTimers())
 const open = (stopping = new AbortController()) => {
   let stream: EventStream | undefined
   let left = 0
-  const body = createEventStreams({ stopping: stopping.signal }).open((one) => {
+  let waiting = 0
+  const count = (bytes: number) => (waiting = bytes)
+  const body = createEventStreams({ stopping: stopping.signal }).open(count, (one) => {
     stream = one
     return () => left++
   })
   if (stream === undefined) throw new Error("nothing was opened")
-  return { stream, left: () => left, reader: body.getReader(), stop: () => stopping.abort() }
+  return { stream, left: () => left, waiting: () => waiting, reader: body.getReader(), stop: () => stopping.abort() }
 }
 const event = (size: number) => new Uint8Array(size).fill(97)
 
@@ -28,6 +30,15 @@ test("a quiet stream says every 15 s that it is still there; an event puts that 
   expect(await next).toBe("a")
   vi.advanceTimersByTime(15_000)
   expect(await read()).toMatch(/^: .+\n\n$/)
+})
+
+test("what waits for a client is counted until it is read", async () => {
+  const { stream, reader, waiting } = open()
+  stream.send(event(3000))
+  stream.send(event(2000))
+  expect(waiting()).toBe(5000)
+  for (let n = 0; n < 2; n++) await reader.read()
+  expect(waiting()).toBe(0)
 })
 
 test("a client that leaves too much unread is cut off, and its place given back once", async () => {

@@ -5,7 +5,9 @@ import { Hono } from "hono"
 import { afterEach, expect, test, vi } from "vitest"
 import {
   type Bounds,
+  countStream,
   defaultBounds,
+  type Exchange,
   type Fetch,
   type HttpEnv,
   readBody,
@@ -28,11 +30,18 @@ afterEach(async () => {
 
 const large = "x".repeat(4_000_000)
 
-const answers: Fetch = async (_, { incoming }) => {
+/** A response without an end. */
+const endless = (env: Exchange): Response => {
+  countStream({ env })
+  return new Response(new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from("[open]")) }))
+}
+
+const answers: Fetch = async (_, env) => {
   begun++
-  const path = incoming.url ?? ""
+  const path = env.incoming.url ?? ""
   if (path === "/large") return new Response(large)
   if (path === "/stuck") return new Promise<Response>(() => {})
+  if (path === "/stream") return endless(env)
   return new Response(`[${path}]`)
 }
 
@@ -40,6 +49,11 @@ const answers: Fetch = async (_, { incoming }) => {
 const bodies = new Hono<HttpEnv>()
 bodies.use(requestContext)
 bodies.onError((_, c) => c.body(null, 400))
+bodies.get("/stream/:account?", (c) => {
+  begun++
+  c.set("account", c.req.param("account"))
+  return endless(c.env)
+})
 bodies.post("/:with?/:account?", async (c) => {
   begun++
   c.set("account", c.req.param("account"))
@@ -90,7 +104,10 @@ const finish = async (socket: Socket, rest: string, answer: string): Promise<voi
 }
 
 test("bodies of pipelined requests are read whole, whatever the pieces they come in", async () => {
-  const port = await start({}, async (request) => new Response(`[${(await request.text()).length}]`))
+  const port = await start(
+    {},
+    async (_, env) => new Response(`[${(await readBody({ env }, { limit: 20_000 })).length}]`),
+  )
   const sizes = Array.from({ length: 17 }, (_, i) => (i * 7397) % 20_000)
   const text = sizes.map((size) => `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${size}\r\n\r\n${"b".repeat(size)}`)
   const socket = await dial(port)
@@ -236,6 +253,66 @@ test("when all are being served, one connection more is refused", async () => {
   expect(begun).toBe(2)
 })
 
+/** Opens a stream and waits for its beginning. */
+const stream = async (port: number, path: string, address: string): Promise<Socket> => {
+  const socket = await dial(port, get(path), address)
+  const all = received(socket)
+  await vi.waitFor(() => expect(all.text).toContain("[open]"))
+  return socket
+}
+
+test("streams take half of the connections, and those without a key three quarters of these: whoever has most gives way", async () => {
+  const port = await start({ connections: 16 }, bodies.fetch)
+  const few = await stream(port, "/stream", "127.0.0.2")
+  const keyed = await stream(port, "/stream/7", "127.0.0.3")
+  const many: Socket[] = []
+  for (let i = 0; i < 8; i++) many.push(await stream(port, "/stream", "127.0.0.3"))
+  await Promise.all(many.slice(0, 3).map(closed))
+  for (let i = 0; i < 2; i++) await stream(port, "/stream/8", "127.0.0.3")
+  await Promise.all(many.slice(3, 4).map(closed))
+  expect([few, keyed, ...many.slice(4)].map(({ closed: isClosed }) => isClosed)).not.toContain(true)
+})
+
+test("a stream gives way to a new connection when all others are being served", async () => {
+  const port = await start({ connections: 4 })
+  const open = await stream(port, "/stream", "127.0.0.2")
+  for (let i = 0; i < 3; i++) await dial(port, get("/stuck"), `127.0.0.${3 + i}`)
+  await vi.waitFor(() => expect(begun).toBe(4))
+  await finish(await dial(port), get("/new"), "[/new]")
+  await closed(open)
+})
+
+test("nothing is served behind a stream", async () => {
+  const port = await start()
+  await closed(await dial(port, get("/stream") + get("/some")))
+  const open = await stream(port, "/stream", "127.0.0.2")
+  open.write(get("/some"))
+  await closed(open)
+  expect(begun).toBe(2)
+})
+
+test("a GET begins when its body is discarded: no response outlives a body that is kept", async () => {
+  const port = await start()
+  const socket = await dial(
+    port,
+    `GET /some HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n${"b".repeat(99_999)}`,
+  )
+  await finish(await dial(port), get("/other"), "[/other]")
+  expect(begun).toBe(1)
+  await finish(socket, "b", "[/some]")
+})
+
+test("a body in needlessly small chunks costs its client the connection, whoever reads it", async () => {
+  const chunk = (bytes: number): string => `${bytes.toString(16)}\r\n${"b".repeat(bytes)}\r\n`
+  const port = await start({}, bodies.fetch)
+  const chunked = (path: string) => `${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`
+  await finish(await dial(port), `${chunked("POST /")}${chunk(64).repeat(2000)}0\r\n\r\n`, "[128000]")
+  await finish(await dial(port), `${chunked("POST /")}${chunk(1).repeat(512)}0\r\n\r\n`, "[512]")
+  for (const path of ["POST /", "PUT /nowhere", "GET /nowhere"])
+    await closed(await dial(port, chunked(path) + chunk(1).repeat(600)))
+  expect(warnings[0]).toEqual({ clients: { smallChunks: 1 } })
+})
+
 test("a client that sends more than 17 requests ahead of their responses is cut off, and one that sends 17 is served", async () => {
   const port = await start()
   await finish(await dial(port), get("/some").repeat(16) + get("/last"), "[/last]")
@@ -244,7 +321,7 @@ test("a client that sends more than 17 requests ahead of their responses is cut 
 })
 
 test("requests that wait are bounded in all: the client with most of them is cut off", async () => {
-  const port = await start({ waitingRequests: 14 })
+  const port = await start({ heldBytes: 14 * 4096 })
   const few = await dial(port, get("/stuck").repeat(5))
   await vi.waitFor(() => expect(begun).toBe(1))
   const many = await dial(port, get("/stuck").repeat(16))

@@ -1,11 +1,12 @@
 import type { Socket } from "node:net"
-import { addressBucket, type ClientAddress } from "../client-address.ts"
+import { addressBucket, bucketNetwork, type ClientAddress } from "../client-address.ts"
 import type { Exchange } from "../exchange.ts"
-import { hasBody } from "../requests/body.ts"
+import { hasBody, takeBody } from "../requests/body.ts"
 import type { Bounds } from "../service-fields.ts"
+import { createTurns } from "./turns.ts"
 
 /** The bound that a client was cut off by. */
-export type CutReason = keyof Bounds
+export type CutReason = keyof Bounds | "waitingRequests" | "smallChunks" | "streams"
 
 export type Connection = {
   readonly socket: Socket
@@ -14,48 +15,90 @@ export type Connection = {
   /** The request that was read last, and the one that began last. */
   newest: Exchange | undefined
   serving: Exchange | undefined
-  /** Requests that have not begun. */
-  waiting: number
+  /** The one whose response doesn't end by itself. */
+  stream?: Exchange
+  /** Requests that were read after the one that is being served. */
+  readonly waiting: Set<Exchange>
   /** Bytes of a body that isn't complete. */
   received: number
 }
 
+type Weigh = (one: Connection) => number
+
 // A client that sends more requests than this ahead of their responses is cut off. Browsers and nearly all libraries send none.
 const mostAhead = 16
+// What Node keeps for a request without its body.
+const requestBytes = 4096
 // The rest is for callers with an account: others can't take it from them, however many addresses they have.
 const shareWithoutAccount = 0.75
+/** The share of all connections that responses without an end may take. */
+const streamShare = 0.5
+
+// Their bodies mean nothing (RFC 9110 section 9.3.1).
+const unread = new Set(["GET", "HEAD"])
 
 const isIdle = ({ newest }: Connection): boolean => newest === undefined || newest.outgoing.writableFinished
+const isStream = ({ stream }: Connection): boolean => stream?.outgoing.writableEnded === false
 
-// Waits for the client's body, and for nothing of ours.
-const isReceiving = ({ newest, waiting }: Connection): boolean =>
-  newest !== undefined && waiting === 0 && !newest.incoming.complete && !newest.outgoing.headersSent
+// Waits for its client, and for nothing of ours: for the body, or until the response is taken.
+const isClients = ({ newest, serving, waiting }: Connection): boolean =>
+  serving?.outgoing.writableEnded === true ||
+  (waiting.size === 0 && newest?.incoming.complete === false && !newest.outgoing.headersSent)
 
-const held = ({ socket, received }: Connection): number => received + socket.writableLength
+// Which connection is closed for another one: the largest first, never 0.
+const dispensable = (one: Connection): number => (isIdle(one) ? 3 : isClients(one) ? 2 : isStream(one) ? 1 : 0)
+
+const bytesOf = ({ incoming }: Exchange): number => requestBytes + incoming.readableLength
+const held = ({ socket, received, newest, waiting }: Connection): number => {
+  let bytes = received + socket.writableLength + (newest?.incoming.readableLength ?? 0)
+  for (const one of waiting) bytes += bytesOf(one)
+  return bytes
+}
 const accountOf = ({ serving }: Connection): string | undefined => serving?.context?.get("account")
-const clientOf = ({ client }: Connection): string => client
+const withoutAccount =
+  (weigh: Weigh): Weigh =>
+  (one) =>
+    accountOf(one) === undefined ? weigh(one) : 0
+
 const holderOf = (one: Connection): string => {
   const account = accountOf(one)
   return account === undefined ? one.client : `account ${account}`
 }
+const networkOf = (one: Connection): string =>
+  accountOf(one) === undefined ? bucketNetwork(one.client) : holderOf(one)
+
+/** Those of the group that weighs most in all. */
+const heaviestGroup = (all: readonly Connection[], weigh: Weigh, nameOf: (one: Connection) => string) => {
+  let most = 0
+  let heaviest: readonly Connection[] = []
+  for (const group of Map.groupBy(all, nameOf).values()) {
+    const weight = group.reduce((sum, one) => sum + weigh(one), 0)
+    if (weight > most) [most, heaviest] = [weight, group]
+  }
+  return heaviest
+}
 
 /**
- * Keeps the connections of a server within bounds. Past a bound the client that has most gives way: an address, or the
- * account of a valid key. Of one connection's requests one is served at a time: the next begins when the response before it
- * has left the process. So a client that never reads holds one response, whatever it asks for.
+ * Keeps the connections of a server within bounds. Past a bound whoever has most gives way: of all networks, the heaviest
+ * one's heaviest client, which is an address or the account of a valid key. Of one connection's requests one is served at a
+ * time: the next begins when the response before it has left the process. So a client that never reads holds one response,
+ * whatever it asks for.
  * @param begin serves a request; called once for each, in order, except for those of clients that are cut off
+ * @param isUrgent whether a request begins at once, whatever else waits
  */
 export const createConnections = (
   bounds: Bounds,
   clientAddress: ClientAddress,
   begin: (exchange: Exchange) => void,
+  isUrgent: (exchange: Exchange) => boolean,
   onCut: (reason: CutReason) => void,
 ) => {
   const open = new Map<Socket, Connection>()
+  const takeTurn = createTurns()
   // How many more bytes may be held before all connections are looked at again.
   let margin = 0
 
-  const sum = (weigh: (one: Connection) => number): number => {
+  const sum = (weigh: Weigh): number => {
     let all = 0
     for (const one of open.values()) all += weigh(one)
     return all
@@ -64,7 +107,7 @@ export const createConnections = (
   const cut = ({ socket }: Connection, reason: CutReason): void => {
     open.delete(socket)
     onCut(reason)
-    if (reason === "waitingRequests") pauseOthers()
+    if (reason === "waitingRequests" || reason === "smallChunks") pauseOthers()
     // A reset also drops what the kernel holds. A client that is idle may still be reading its last response.
     if (reason === "connections") socket.destroy()
     else socket.resetAndDestroy()
@@ -72,57 +115,85 @@ export const createConnections = (
 
   /**
    * Lets nobody else send until the connection that is cut off is gone. Node keeps what the parser read of it until then, and many
-   * such clients at once would fill the memory.
+   * such clients at once would fill the memory. Then those are read first that were served before, and then the newest.
    */
   const pauseOthers = (): void => {
-    const others = [...open.keys()].filter((socket) => !socket.isPaused())
-    for (const socket of others) socket.pause()
-    setImmediate(() => setImmediate(() => others.forEach((socket) => socket.resume())))
+    const others = [...open.values()].filter(({ socket }) => !socket.isPaused())
+    for (const { socket } of others) socket.pause()
+    const { served = [], unknown = [] } = Object.groupBy(others, ({ serving }) => (serving ? "served" : "unknown"))
+    setImmediate(() =>
+      setImmediate(() => [...served, ...unknown.toReversed()].forEach(({ socket }) => socket.resume())),
+    )
   }
 
-  /** Cuts off a connection of the client that has most in all, the one that has most. Returns false if nobody has anything. */
-  const cutHeaviest = (reason: CutReason, weigh: (one: Connection) => number, name = clientOf): boolean => {
-    const sums = new Map<string, number>()
-    for (const one of open.values()) sums.set(name(one), (sums.get(name(one)) ?? 0) + weigh(one))
-    let heaviest: { readonly one: Connection; readonly inAll: number; readonly own: number } | undefined
-    for (const one of open.values()) {
-      const own = weigh(one)
-      const inAll = sums.get(name(one)) ?? 0
-      if (own === 0 || (heaviest && (inAll - heaviest.inAll || own - heaviest.own) <= 0)) continue
-      heaviest = { one, inAll, own }
+  /** Cuts off a connection of whoever has most. Returns false if nobody has anything. */
+  const cutHeaviest = (reason: CutReason, weigh: Weigh): boolean => {
+    const network = heaviestGroup([...open.values()], weigh, networkOf)
+    const own = heaviestGroup(network, weigh, holderOf)
+    const [first] = own
+    if (first === undefined) return false
+    cut(
+      own.reduce((most, one) => (weigh(one) > weigh(most) ? one : most), first),
+      reason,
+    )
+    return true
+  }
+
+  /** Cuts off whoever has most until all together have no more than that. Returns how much is left. */
+  const keepWithin = (reason: CutReason, most: number, weigh: Weigh): number => {
+    for (;;) {
+      const anonymous = withoutAccount(weigh)
+      const leftWithoutAccount = most * shareWithoutAccount - sum(anonymous)
+      const left = Math.min(leftWithoutAccount, most - sum(weigh))
+      if (left >= 0 || !cutHeaviest(reason, leftWithoutAccount < 0 ? anonymous : weigh)) return left
     }
-    if (heaviest !== undefined) cut(heaviest.one, reason)
-    return heaviest !== undefined
   }
 
   const hold = (bytes: number): void => {
     margin -= bytes
-    while (margin < 0) {
-      const anonymous = (one: Connection): number => (accountOf(one) === undefined ? held(one) : 0)
-      const left = bounds.heldBytes * shareWithoutAccount - sum(anonymous)
-      margin = Math.min(left, bounds.heldBytes - sum(held))
-      if (margin < 0) cutHeaviest("heldBytes", left < 0 ? anonymous : held, holderOf)
-    }
+    if (margin < 0) margin = keepWithin("heldBytes", bounds.heldBytes, held)
   }
 
   /** Serves a request, unless its client is cut off meanwhile or its connection ends with the response before it. */
   const serve = (connection: Connection, exchange: Exchange): void => {
-    if (!open.has(connection.socket) || !connection.socket.writable) return
-    connection.serving = exchange
-    begin(exchange)
+    const next = (): void => {
+      if (!open.has(connection.socket) || !connection.socket.writable) return
+      connection.serving = exchange
+      begin(exchange)
+    }
+    if (isUrgent(exchange)) next()
+    else takeTurn(connection.client, next)
+  }
+
+  /** Serves a request once what came with its head was read. */
+  const receive = (connection: Connection, exchange: Exchange): void => {
+    const { incoming, body } = exchange
+    if (body === undefined || incoming.complete || !unread.has(incoming.method ?? ""))
+      return serve(connection, exchange)
+    // The response may outlive the body, which nobody would read.
+    body.discard().then(
+      () => serve(connection, exchange),
+      () => {},
+    )
   }
 
   const wait = (connection: Connection, before: Exchange, exchange: Exchange): void => {
-    connection.waiting++
-    if (connection.waiting > mostAhead) return cut(connection, "waitingRequests")
-    // Not at once: others get their turn between two requests of one client.
-    const next = () => {
-      connection.waiting--
-      serve(connection, exchange)
-    }
-    before.outgoing.once("close", () => setImmediate(next))
-    const waiting = (one: Connection): number => one.waiting
-    if (sum(waiting) > bounds.waitingRequests) cutHeaviest("waitingRequests", waiting)
+    const { waiting } = connection
+    waiting.add(exchange)
+    // A response without an end is the last of its connection.
+    if (waiting.size > mostAhead || isStream(connection)) return cut(connection, "waitingRequests")
+    hold(requestBytes)
+    before.outgoing.once("close", () => {
+      waiting.delete(exchange)
+      receive(connection, exchange)
+    })
+  }
+
+  // Nearly every body comes with the head. A chunked one is taken from the start, whatever its chunks are.
+  const takeRest = (exchange: Exchange): void => {
+    const { incoming } = exchange
+    hold(incoming.readableLength)
+    if (!incoming.complete) exchange.body ??= takeBody(exchange)
   }
 
   return {
@@ -131,13 +202,13 @@ export const createConnections = (
       const client = clientAddress.isProxy(remoteAddress)
         ? `${remoteAddress} ${remotePort}`
         : addressBucket(clientAddress.of(remoteAddress))
-      const connection = { socket, client, newest: undefined, serving: undefined, waiting: 0, received: 0 }
+      const waiting = new Set<Exchange>()
+      const connection = { socket, client, newest: undefined, serving: undefined, waiting, received: 0 }
       open.set(socket, connection)
       socket.once("close", () => open.delete(socket))
       if (open.size <= bounds.connections) return
-      const dispensable = (one: Connection): number =>
-        one === connection ? 0 : isIdle(one) ? 2 : isReceiving(one) ? 1 : 0
-      if (!cutHeaviest("connections", dispensable)) cut(connection, "connections")
+      const others = (one: Connection): number => (one === connection ? 0 : dispensable(one))
+      if (!cutHeaviest("connections", others)) cut(connection, "connections")
     },
 
     /** A request's head was read. */
@@ -152,12 +223,19 @@ export const createConnections = (
       }
       const before = connection.newest
       connection.newest = exchange
+      const isBodied = hasBody(exchange)
+      if (headers["transfer-encoding"] !== undefined) exchange.body = takeBody(exchange)
       // Node's parser drops what came with such a request: what it reads next may be in the middle of a body.
       if (headers.upgrade !== undefined) exchange.outgoing.setHeader("connection", "close")
-      if (before !== undefined && !before.outgoing.writableFinished) wait(connection, before, exchange)
-      else if (!hasBody(exchange)) serve(connection, exchange)
-      // What came with the head is parsed by then, and nearly every body comes with it; what was no HTTP has its answer.
-      else setImmediate(serve, connection, exchange)
+      const isFirst = before === undefined || before.outgoing.writableFinished
+      if (!isFirst) wait(connection, before, exchange)
+      else if (!isBodied) serve(connection, exchange)
+      if (!isBodied) return
+      // What came with the head is parsed by then; what was no HTTP has its answer.
+      setImmediate(() => {
+        takeRest(exchange)
+        if (isFirst) receive(connection, exchange)
+      })
     },
 
     /** A response was made: the kernel has taken it, or its client has not taken all of it yet. */
@@ -172,12 +250,26 @@ export const createConnections = (
       outgoing.once("close", () => clearTimeout(deadline))
     },
 
-    /** So many more bytes of an unfinished body are kept, or fewer. */
+    /** So many more bytes are kept for a client, or fewer. */
     hold: ({ incoming: { socket } }: Exchange, bytes: number): void => {
       const connection = open.get(socket)
       if (connection === undefined) return
       connection.received += bytes
       hold(bytes)
+    },
+
+    /** A response without an end begins. */
+    stream: (exchange: Exchange): void => {
+      const connection = open.get(exchange.incoming.socket)
+      if (connection === undefined) return
+      connection.stream = exchange
+      if (connection.waiting.size > 0) return cut(connection, "waitingRequests")
+      keepWithin("streams", bounds.connections * streamShare, (one) => (isStream(one) ? 1 : 0))
+    },
+
+    cutOff: ({ incoming: { socket } }: Exchange, reason: CutReason): void => {
+      const connection = open.get(socket)
+      if (connection !== undefined) cut(connection, reason)
     },
 
     /** Responses that haven't begun tell their clients that the connection ends with them. */
@@ -186,7 +278,7 @@ export const createConnections = (
         if (serving?.outgoing.headersSent === false) serving.outgoing.setHeader("connection", "close")
     },
     /** Whether a response isn't taken whole yet, or a request waits for that. */
-    areSending: (): boolean => sum(({ socket, waiting }) => socket.writableLength + waiting) > 0,
+    areSending: (): boolean => sum(({ socket, waiting }) => socket.writableLength + waiting.size) > 0,
     get: (socket: Socket): Readonly<Connection> | undefined => open.get(socket),
   }
 }

@@ -10,7 +10,20 @@ export type BodyOptions = {
   readonly deadlineMs?: number | undefined
 }
 
+/** A body that is taken from its connection as it arrives. */
+export type Body = {
+  /** Resolves with all of it. Throws BodyError. */
+  readonly read: (options: BodyOptions) => Promise<Uint8Array>
+  /** Keeps nothing of it, and resolves when all of it has arrived. */
+  readonly discard: () => Promise<void>
+}
+
 const empty = new Uint8Array(0)
+// What is kept of a body before a handler reads it.
+const unreadBytes = 65_536
+// Each chunk of a body costs an event. On average they must have so many bytes, once there are more than a few hundred.
+const freeChunks = 512
+const leastBytesPerChunk = 32
 
 /** Whether a request's head announces a body (RFC 9112 section 6). It may have no bytes. */
 export const hasBody = ({ incoming: { headers } }: Exchange): boolean =>
@@ -23,55 +36,103 @@ export const hasWholeBody = (c: { readonly env: Exchange }): boolean => c.env.in
  * Reads a request's body, never more than `limit` bytes of it: a declared length over the limit is refused unread.
  * Throws BodyError `too-large`, `timeout` or `aborted`.
  */
-export const readBody = async (
-  { env }: { readonly env: Exchange },
-  { limit, deadlineMs }: BodyOptions,
-): Promise<Uint8Array> => {
-  const declared = env.incoming.headers["content-length"]
+export const readBody = async ({ env }: { readonly env: Exchange }, options: BodyOptions): Promise<Uint8Array> => {
+  const { incoming } = env
+  const { limit } = options
+  const declared = incoming.headers["content-length"]
   if (declared !== undefined && Number(declared) > limit) throw new BodyError({ kind: "too-large", limit })
   if (declared === "0" || !hasBody(env)) return empty
   // The socket's own stream is read: a web stream in between costs a third of a small request.
-  if (env.incoming.complete) return buffered(env.incoming, limit)
-  return collect(env, limit, deadlineMs)
+  if (env.body !== undefined || !incoming.complete) return (env.body ??= takeBody(env)).read(options)
+  return buffered(incoming, limit)
 }
 
-const joined = (chunks: readonly Uint8Array[]): Uint8Array =>
-  chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
-
-// Needs neither listeners nor a timer. One read gives one piece.
+// Few reads brought it, and each gives one piece.
 const buffered = (incoming: IncomingMessage, limit: number): Uint8Array => {
   const chunks: Uint8Array[] = []
   let size = 0
   for (;;) {
     const chunk: unknown = incoming.read()
-    if (!(chunk instanceof Uint8Array)) return joined(chunks)
+    if (!(chunk instanceof Uint8Array)) return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
     size += chunk.length
     if (size > limit) throw new BodyError({ kind: "too-large", limit })
     chunks.push(chunk)
   }
 }
 
-const collect = (exchange: Exchange, limit: number, deadlineMs: number | undefined): Promise<Uint8Array> =>
-  new Promise((resolve, reject) => {
-    const { incoming, server } = exchange
-    const chunks: Buffer[] = []
-    let size = 0
-    const take = (chunk: Buffer): void => {
-      size += chunk.length
-      server.connections.hold(exchange, chunk.length)
-      if (size > limit) settle({ kind: "too-large", limit })
-      else chunks.push(chunk)
+/**
+ * Takes a body from its connection as it arrives, into one buffer: what is kept is what is counted. A client that sends needlessly
+ * small chunks is cut off. Called before anything was read of it.
+ */
+export const takeBody = (exchange: Exchange): Body => {
+  const { incoming, outgoing, server } = exchange
+  const { hold, cutOff } = server.connections
+  const declared = Number(incoming.headers["content-length"] ?? Infinity)
+  const ended = Promise.withResolvers<void>()
+  ended.promise.catch(() => {})
+  let kept: Uint8Array = empty
+  let size = 0
+  let seen = 0
+  let chunks = 0
+  let limit: number | undefined
+  let isKept = true
+
+  const drop = (): void => {
+    isKept = false
+    hold(exchange, -kept.length)
+    kept = empty
+    // What still comes is discarded.
+    incoming.resume()
+  }
+  const fail = (fault: BodyFault): void => {
+    drop()
+    ended.reject(new BodyError(fault))
+  }
+  const keep = (chunk: Uint8Array): void => {
+    const { length } = kept
+    const needed = size + chunk.length
+    if (size === 0) kept = chunk
+    else {
+      if (needed > length)
+        kept = Buffer.concat([kept.subarray(0, size)], Math.max(needed, Math.min(2 * length, declared)))
+      kept.set(chunk, size)
     }
-    const settle = (fault?: BodyFault): void => {
-      clearTimeout(deadline)
-      server.connections.hold(exchange, -size)
-      size = 0
-      // What still comes is discarded.
-      incoming.off("data", take).resume()
-      if (fault === undefined) resolve(joined(chunks))
-      else reject(new BodyError(fault))
-    }
-    const deadline = deadlineMs === undefined ? undefined : setTimeout(() => settle({ kind: "timeout" }), deadlineMs)
-    incoming.on("data", take)
-    finished(incoming, (error) => settle(error ? { kind: "aborted" } : undefined))
-  })
+    size = needed
+    hold(exchange, kept.length - length)
+  }
+  const take = (chunk: Uint8Array): void => {
+    seen += chunk.length
+    if (++chunks > freeChunks && seen < chunks * leastBytesPerChunk) return cutOff(exchange, "smallChunks")
+    if (!isKept) return
+    if (limit !== undefined && size + chunk.length > limit) return fail({ kind: "too-large", limit })
+    keep(chunk)
+    if (limit === undefined && size >= unreadBytes) incoming.pause()
+  }
+
+  // Reads at once what the parser hands over. Otherwise each chunk would wait as an object of its own.
+  incoming.on("data", take).read(0)
+  finished(incoming, (error) => (error ? fail({ kind: "aborted" }) : ended.resolve()))
+  outgoing.once("close", drop)
+  return {
+    read: async ({ limit: most, deadlineMs }) => {
+      limit = most
+      if (size > most) {
+        drop()
+        throw new BodyError({ kind: "too-large", limit: most })
+      }
+      incoming.resume()
+      const deadline = deadlineMs === undefined ? undefined : setTimeout(fail, deadlineMs, { kind: "timeout" })
+      try {
+        await ended.promise
+        return kept.subarray(0, size)
+      } finally {
+        clearTimeout(deadline)
+        drop()
+      }
+    },
+    discard: () => {
+      drop()
+      return ended.promise
+    },
+  }
+}

@@ -1,4 +1,4 @@
-import { addressBucket, wantsEventStream } from "@svc/http"
+import { addressBucket, countStream, wantsEventStream } from "@svc/http"
 import { createRoute, json, z } from "@svc/openapi"
 import type { Context, MiddlewareHandler } from "hono"
 import type { AppEnv, Caller } from "../../auth/guard.ts"
@@ -85,7 +85,7 @@ export const changeRoutes = (
     }
     const reader = readerOf(caller)
     const isGood = caller.principal === undefined ? undefined : keyCheck(dependencies, c)
-    const events = streams.open((stream) => {
+    const events = streams.open(countStream(c), (stream) => {
       const from = changes.position()
       let pending: Uint8Array[] | undefined = []
       const unfollow = changes.follow({

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises"
+import { countStream } from "@svc/http"
 import { createRoute } from "@svc/openapi"
 import { policies } from "../../auth/agent-policy.ts"
 import { requestMs } from "../../auth/guard.ts"
@@ -131,7 +132,7 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies, streams: Ev
     const seen = (db: Orm) => runStatements.seen(db).execute({ account: userId, id: runId })
     const mayRead = async (): Promise<boolean> =>
       (await isGood()) && (await dependencies.database.within(requestMs).run(seen)).length > 0
-    const events = streams.open((stream) => {
+    const events = streams.open(countStream(c), (stream) => {
       void follow(stream, runId, since, mayRead)
       return entry.leave
     })
