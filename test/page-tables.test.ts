@@ -198,7 +198,7 @@ test("streams.md has each type of message that a client may send", () => {
   expect(types).toEqual(clientMessage.options.map(({ shape }) => shape.type.value))
 })
 
-test.each(tools.map(({ name, inputSchema }) => [name, inputSchema] as const))(
+test.each(tools.map(({ name, input }) => [name, input] as const))(
   "mcp-server.md names each argument of %s, with its default and its bounds",
   (name, inputSchema) => {
     const row = tableOf("mcp-server.md", "Tools", "Tool").rows.find(([cell]) => cell === `\`${name}\``)

@@ -36,10 +36,14 @@ export const unreadableAnswer = (_requestId: string, reason: string, status: 400
 }
 
 /** The error for a body that can't be read. */
-export const bodyError = ({ kind }: BodyFault): ApiError =>
-  kind === "too-large"
-    ? errors.fail("request_too_large")
-    : errors.fail("invalid_request", kind === "invalid" ? {} : { message: "The request body did not arrive." })
+export const bodyError = (fault: BodyFault): ApiError => {
+  if (fault.kind === "too-large") return errors.fail("request_too_large")
+  if (fault.kind === "unsupported-media-type")
+    return errors.fail("unsupported_media_type", { message: `In this request, ${fault.reason}.` })
+  if (fault.kind === "invalid") return errors.fail("invalid_request", { message: `The request body ${fault.reason}.` })
+  const what = fault.kind === "invalid-json" ? "is not JSON in UTF-8" : "did not arrive"
+  return errors.fail("invalid_request", { message: `The request body ${what}.` })
+}
 
 /** The response to a probe: 503 while something that the server needs is missing. */
 export const probeAnswer = (missing: readonly string[]): Response =>

@@ -16,10 +16,13 @@ const info = {
 
 /** The OpenAPI 3.1 document of what an app serves. */
 export const describeDocs = (app: DocsApp, baseUrl: string) => {
-  for (const { name, inputSchema, outputSchema } of tools) {
+  for (const { name, listed } of tools) {
     const prefix = name.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
-    app.openAPIRegistry.register(`${prefix}Arguments`, inputSchema)
-    app.openAPIRegistry.register(`${prefix}Result`, outputSchema)
+    for (const [part, schema] of [
+      ["Arguments", listed.inputSchema],
+      ["Result", listed.outputSchema],
+    ] as const)
+      app.openAPIRegistry.registerComponent("schemas", `${prefix}${part}`, schema as object)
   }
   return openApiDocument(app, info, [{ url: baseUrl }])
 }

@@ -6,7 +6,7 @@ const seeDocuments = "See /openapi.json for the routes of this server and /llms.
 export const errors = defineErrors({
   invalid_request: {
     status: 400,
-    message: "The request body is no JSON-RPC 2.0 message.",
+    message: "The request body isn't a JSON-RPC 2.0 message.",
     hint: 'POST one JSON object such as {"jsonrpc":"2.0","id":1,"method":"tools/list"}; see /openapi.json.',
   },
   forbidden: {

@@ -1,10 +1,10 @@
 import type { Meter } from "@opentelemetry/api"
 import { carriedSpan } from "@svc/telemetry"
-import type { RpcRequest } from "./mcp/json-rpc.ts"
+import type { RpcRequest } from "@svc/mcp"
 import { type Caller, eraOf, type RpcAnswer } from "./mcp/sdk.ts"
 import type { Search } from "./search/search.ts"
 
-type AnswerCaller = (request: RpcRequest, caller: Caller) => Promise<RpcAnswer>
+type AnswerCaller = (request: Omit<RpcRequest, "id">, caller: Caller) => Promise<RpcAnswer>
 
 const methods = new Set([
   "initialize",

@@ -34,7 +34,7 @@ const pairs: Readonly<Record<string, Readonly<Record<string, readonly [object, o
   },
 }
 
-test.each(tools.flatMap(({ name, inputSchema }) => Object.keys(inputSchema.shape).map((argument) => [name, argument])))(
+test.each(tools.flatMap(({ name, input }) => Object.keys(input.shape).map((argument) => [name, argument])))(
   "%s: the argument %s changes the result",
   (name = "", argument = "") => {
     const [without, other] = pairs[name]?.[argument] ?? []

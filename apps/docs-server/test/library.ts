@@ -1,6 +1,7 @@
 import { type Corpus, readPage } from "../src/corpus/corpus.ts"
 import { createSearch } from "../src/search/search.ts"
-import { type Library, type ToolAnswer, tools } from "../src/mcp/tools.ts"
+import { ToolError } from "@svc/mcp"
+import { type Library, type ToolAnswer, toolsFor } from "../src/mcp/tools.ts"
 
 /** A library of pages by their slugs, without a folder. */
 export const libraryOf = (texts: Readonly<Record<string, string>>, version = "v1"): Library => {
@@ -8,20 +9,27 @@ export const libraryOf = (texts: Readonly<Record<string, string>>, version = "v1
   return libraryFor({ pages: new Map(pages), skills: new Map(), images: new Map(), version, warnings: [] })
 }
 
+const product = { name: "Fixture", about: "" }
+
 export const libraryFor = (corpus: Corpus): Library => ({
   corpus,
   search: createSearch(corpus),
   baseUrl: "https://docs.example",
-  product: { name: "Fixture", about: "" },
+  product,
+  tools: toolsFor(product),
   findText: () => undefined,
 })
 
 /** Calls a tool by name with whatever arguments. */
-export const call = (library: Library, name: string, args: unknown): ToolAnswer => {
-  const tool = tools.find((one) => one.name === name)
-  const answer = tool?.call(library, args)
-  if (answer === undefined) throw new Error(`bad arguments for ${name}`)
-  return answer
+export const call = (library: Library, name: string, args: unknown): ToolAnswer | { readonly refusal: string } => {
+  const tool = library.tools.find((one) => one.name === name)
+  if (tool === undefined) throw new Error(`no tool ${name}`)
+  try {
+    return tool.run(library, args)
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error
+    return { refusal: `${error.code}: ${error.message} ${error.hint}` }
+  }
 }
 
 /** The structured answer of a tool, or an error with the refusal. */

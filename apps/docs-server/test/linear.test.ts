@@ -152,7 +152,7 @@ describe("a message is validated in steps that grow with its values", () => {
       const send = async (count: number) => {
         const [method = "", params] = messages[name]?.(values[kind]?.(count)) ?? []
         const headers = new Headers("_meta" in (params ?? {}) ? modernCall(method).headers : {})
-        await answer({ method, params, id: 1 }, new Request("http://localhost/mcp", { headers }))
+        await answer({ method, params }, new Request("http://localhost/mcp", { headers }))
       }
       const few = await stepsOf(messageBounds.values / 4, send)
       const many = await stepsOf(messageBounds.values, send)

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from "@modelcontextprotocol/client"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import { sourceAt } from "@svc/common/json-text"
 import { postJson } from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import manifest from "../package.json" with { type: "json" }
@@ -141,14 +142,18 @@ test("answers are JSON for every revision, whatever Accept says", async () => {
   }
 })
 
-test("a result of 2026-07-28 says that it is complete, by whom, and how long it may be kept", async () => {
+test("a result of 2026-07-28 says that it is complete, by whom, and how long it may be kept; every revision is listed wherever revisions are", async () => {
   expect((await bodyOf(await modern("tools/list"))).result).toMatchObject({
     resultType: "complete",
     ttlMs: 60_000,
     cacheScope: "public",
     _meta: { "io.modelcontextprotocol/serverInfo": { name: "svc-docs" } },
   })
-  expect((await bodyOf(await modern("server/discover"))).result).toMatchObject({ supportedVersions: ["2026-07-28"] })
+  const unknown = await bodyOf(await server.rpc("tools/list", {}, {}, { "mcp-protocol-version": "1999-01-01" }))
+  const descriptor = (await (await fetch(`${server.url}/mcp`)).json()) as { protocolVersions: string[] }
+  const discovered = await bodyOf(await modern("server/discover"))
+  expect(discovered.result).toMatchObject({ supportedVersions: descriptor.protocolVersions })
+  expect(unknown.error.data).toMatchObject({ supported: descriptor.protocolVersions, requested: "1999-01-01" })
 })
 
 test.each([
@@ -169,7 +174,8 @@ test.each([
       const params = JSON.stringify("mcp-method" in headers ? modernCall(method).params : {})
       const body = `{"params":${params},"method":"${method}","jsonrpc":"2.0","id":${sent}}`
       const response = await postJson(`${server.url}/mcp`, body, headers)
-      expect(await response.text()).toContain(`"id":${echoed},`)
+      const text = await response.text()
+      expect(sourceAt(text, ["id"])).toBe(echoed)
     }
 })
 
@@ -178,7 +184,7 @@ test("the root's last id is echoed as it was sent, whatever stands below and in 
     for (const id of ["1.50", "1.0", "-0", "1e2"]) {
       const body = `{"id":{"id":3},"\\u0069d" : ${id},"params":${params},"method":"ping","jsonrpc":"2.0"}`
       const response = await postJson(`${server.url}/mcp`, body)
-      expect([response.status, await response.text()]).toEqual([200, `{"jsonrpc":"2.0","id":${id},"result":{}}`])
+      expect([response.status, await response.text()]).toEqual([200, `{"result":{},"jsonrpc":"2.0","id":${id}}`])
     }
   }
 })
@@ -269,7 +275,7 @@ test("tool input that fails its schema is a result with isError and a reason", a
     { query: 5 },
     { query: "x", limit: 0 },
     { query: "x", limit: 21 },
-    { query: "x", limit: "5" },
+    { query: "x", limit: "5 or so" },
   ]) {
     const { result } = await bodyOf(await server.rpc("tools/call", { name: "search_docs", arguments: args }))
     expect(result).toMatchObject({

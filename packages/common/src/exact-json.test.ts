@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { parseExactly, writeExactly } from "./exact-json.ts"
-import { duplicateKey, hasMoreValues, isDeeper } from "./json-text.ts"
+import { duplicateKey, hasMoreValues, isDeeper, sourceAt } from "./json-text.ts"
 
 test("a number that a double would change is kept as its text says, every other as the language reads it", () => {
   fc.assert(
@@ -68,6 +68,24 @@ test("values and levels are counted exactly, whatever stands in their strings; h
       if (depthOf(value) > 0) expect(isDeeper(text, depthOf(value) - 1)).toBe(true)
       hasMoreValues(text.slice(0, cut % text.length), 1)
       isDeeper(text.slice(0, cut % text.length), 1)
+    }),
+  )
+})
+
+test("the text of a value is found by its path, with all its digits, whatever stands beside and below it", () => {
+  const name = fc.constantFrom("a", "b", "id", '"', "\\")
+  const path = fc.array(name, { minLength: 1, maxLength: 3 })
+  const scalar = fc.constantFrom("1.0", "-0", "1e2", "12345678901234567890", '"x\\"]"', "true", "null")
+  fc.assert(
+    fc.property(path, scalar, fc.jsonValue(), fc.constantFrom("", " ", "\n"), (names, source, other, space) => {
+      const inner = (at: number): string => {
+        if (at === names.length) return source
+        const key = JSON.stringify(names[at])
+        const members = [`"before":${JSON.stringify(other)}`, `${key}${space}:${space}${JSON.stringify(other)}`]
+        return `{${members.join(",")},${space}${key}:${inner(at + 1)}${space},"after":[${JSON.stringify({ id: other })}]}`
+      }
+      expect(sourceAt(inner(0), names)).toBe(source)
+      expect(sourceAt(inner(0), [...names, "more"])).toBeUndefined()
     }),
   )
 })

@@ -77,3 +77,41 @@ export const isDeeper = (json: string, most: number): boolean => {
   }
   return false
 }
+
+const scalar = /[^\s,\]}]*/y
+
+/**
+ * The text of the string, number, boolean or null at a path of a valid JSON text, as it is written there: a number keeps all its
+ * digits. Of a key that an object has twice the last counts, as for JSON.parse. Undefined if there is no such value.
+ */
+export const sourceAt = (json: string, path: readonly string[]): string | undefined => {
+  // One entry per nesting level: the present key of an object, or null for an array.
+  const keys: (string | null)[] = []
+  let keyNext = false
+  let found: string | undefined
+  const isThere = (): boolean => keys.length === path.length && path.every((name, level) => keys[level] === name)
+  for (let i = 0; i < json.length; i++) {
+    const code = json.charCodeAt(i)
+    if (code === 0x7b || code === 0x5b) {
+      if (isThere()) found = undefined
+      keyNext = code === 0x7b
+      keys.push(keyNext ? "" : null)
+    } else if (code === 0x7d || code === 0x5d) {
+      keys.pop()
+      keyNext = false
+    } else if (code === 0x2c) keyNext = keys.at(-1) !== null
+    else if (code === 0x22) {
+      const start = i
+      i = stringEnd(json, start)
+      if (keyNext) keys[keys.length - 1] = String(JSON.parse(json.slice(start, i + 1)))
+      else if (isThere()) found = json.slice(start, i + 1)
+      keyNext = false
+    } else if (code > 0x20 && code !== 0x3a) {
+      scalar.lastIndex = i
+      const [text = ""] = scalar.exec(json) ?? []
+      if (isThere()) found = text
+      i += text.length - 1
+    }
+  }
+  return found
+}

@@ -5,6 +5,7 @@ import type { ClientAddress } from "./client-address.ts"
 import type { Connections } from "./connections/connections.ts"
 import type { RequestLogOptions } from "./request-context.ts"
 import type { Body } from "./requests/body.ts"
+import type { JsonText } from "./requests/json-body.ts"
 
 /** Both ends of a request, as the adapter gives them to an app, and what is known of it. */
 export type Exchange = HttpBindings & {
@@ -44,6 +45,8 @@ export type HttpEnv = {
     trustsTraces: boolean
     /** The account or subject that the request belongs to. Set it once the key or token is known to be valid. */
     account?: string
+    /** The body of a route whose middleware is `jsonBody`. */
+    json: JsonText
   }
 }
 

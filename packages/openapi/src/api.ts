@@ -1,8 +1,8 @@
 import { createRoute as createZodRoute, OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi"
+import { firstFailure, inOwnWords } from "@svc/common/validation"
 import { BodyError } from "@svc/errors"
 import type { Env } from "hono"
 import { describeFields } from "./describe-fields.ts"
-import { firstFailure, inOwnWords } from "./validate.ts"
 
 // The library's type is OpenAPI 3.0's, which has no identifier.
 const license = { name: "MIT", identifier: "MIT" }

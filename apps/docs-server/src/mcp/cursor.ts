@@ -1,10 +1,10 @@
 import { hash } from "node:crypto"
+import { ToolError } from "@svc/mcp"
 import { z } from "zod"
 
-/** Thrown for an invalid cursor. The message is for the caller. */
-export class CursorError extends Error {
-  override readonly name = "CursorError"
-}
+/** The error for a cursor that can't be used. */
+export const cursorError = (message: string, hint = "Call again without a cursor."): ToolError =>
+  new ToolError("invalid-cursor", message, hint)
 
 const sealOf = (payload: string): string => hash("sha256", `cursor ${payload}`, "base64url").slice(0, 12)
 
@@ -28,18 +28,18 @@ export const writeCursor = (version: string, value: unknown): string => {
   return `${payload}.${sealOf(payload)}`
 }
 
-/** Reads a cursor back, or throws CursorError. */
+/** Reads a cursor back, or throws invalid-cursor. */
 export const readCursor = <T>(schema: z.ZodType<T>, version: string, cursor: string): T => {
   const [payload = "", seal, ...rest] = cursor.split(".")
   const opened = seal === sealOf(payload) && rest.length === 0 ? open(payload) : undefined
   if (opened === undefined)
-    throw new CursorError(
-      "The cursor is not one that this tool gave. Pass next_cursor exactly as it came, or leave cursor out.",
+    throw cursorError(
+      "The cursor is not one that this tool returned.",
+      "Pass next_cursor exactly as it came, or call again without a cursor.",
     )
   const [madeFor, value] = opened
-  if (madeFor !== version)
-    throw new CursorError("The pages have changed since this cursor was given. Call again without a cursor.")
+  if (madeFor !== version) throw cursorError("The pages have changed since this cursor was returned.")
   const result = schema.safeParse(value)
-  if (!result.success) throw new CursorError("The cursor belongs to another tool. Call again without a cursor.")
+  if (!result.success) throw cursorError("The cursor belongs to another tool.")
   return result.data
 }

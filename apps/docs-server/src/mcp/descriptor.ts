@@ -2,32 +2,35 @@ import { z } from "@svc/openapi"
 import type { Corpus } from "../corpus/corpus.ts"
 import { agentFiles, descriptionFor, serverName, titleFor } from "./mcp.ts"
 import { pageUrl } from "@svc/site"
-import { annotations, type Product, tools } from "./tools.ts"
+import type { Product } from "@svc/mcp"
+import { type DocsTool, tools } from "./tools.ts"
 
 const mcpTool = z
   .object({
     name: z.enum(tools.map(({ name }) => name)),
-    title: z.string(),
+    title: z.string().optional(),
     description: z.string(),
     inputSchema: z.record(z.string(), z.unknown()),
-    outputSchema: z.record(z.string(), z.unknown()),
-    annotations: z.record(z.string(), z.boolean()),
+    outputSchema: z.record(z.string(), z.unknown()).optional(),
+    annotations: z.record(z.string(), z.boolean()).optional(),
   })
   .openapi("McpTool")
 
 export const mcpDescriptor = z
   .object({
     name: z.string(),
-    description: z.string(),
-    version: z.string(),
-    protocolVersion: z.string().meta({ description: "The newest MCP revision served." }),
-    protocolVersions: z.array(z.string()).meta({ description: "All MCP revisions served, newest first." }),
-    transport: z.literal("streamable-http"),
+    description: z.string().optional(),
+    version: z.string().optional(),
+    protocolVersion: z.string().optional().meta({ description: "The newest MCP revision served." }),
+    protocolVersions: z.array(z.string()).optional().meta({ description: "All MCP revisions served, newest first." }),
+    transport: z.literal("streamable-http").optional(),
     endpoint: z.url(),
-    aliases: z.array(z.url()),
+    aliases: z.array(z.url()).optional(),
     tools: z.array(mcpTool),
-    resources: z.array(z.object({ uri: z.url(), name: z.string(), description: z.string(), mimeType: z.string() })),
-    prompts: z.array(z.string()).max(0),
+    resources: z
+      .array(z.object({ uri: z.url(), name: z.string(), description: z.string(), mimeType: z.string() }))
+      .optional(),
+    prompts: z.array(z.string()).max(0).optional(),
   })
   .openapi("McpDescriptor")
 
@@ -36,21 +39,8 @@ export type About = {
   readonly version: string
   readonly protocolVersions: readonly string[]
   readonly product: Product
+  readonly tools: readonly DocsTool[]
 }
-
-const jsonSchema = (schema: z.ZodType, io: "input" | "output") =>
-  z.toJSONSchema(schema, { io, target: "draft-2020-12" })
-
-/** The tools as in the response to tools/list. */
-const describeTools = (product: Product): z.input<typeof mcpTool>[] =>
-  tools.map(({ name, title, describe, inputSchema, outputSchema }) => ({
-    name,
-    title,
-    description: describe(product),
-    inputSchema: jsonSchema(inputSchema, "input"),
-    outputSchema: jsonSchema(outputSchema, "output"),
-    annotations,
-  }))
 
 const describeResources = (corpus: Corpus, baseUrl: string) =>
   agentFiles.flatMap(({ slug, name }) => {
@@ -62,19 +52,19 @@ const describeResources = (corpus: Corpus, baseUrl: string) =>
 
 export const createDescriptor = (
   corpus: Corpus,
-  { baseUrl, version, protocolVersions, product }: About,
-): z.input<typeof mcpDescriptor> => ({
+  { baseUrl, version, protocolVersions, product, tools: served }: About,
+) => ({
   name: serverName,
   description: descriptionFor(product),
   version,
   protocolVersion: protocolVersions[0] ?? "",
   protocolVersions: [...protocolVersions],
-  transport: "streamable-http",
+  transport: "streamable-http" as const,
   endpoint: `${baseUrl}/mcp`,
   aliases: [`${baseUrl}/mcp/sse`],
-  tools: describeTools(product),
+  tools: served.map(({ listed }) => listed),
   resources: describeResources(corpus, baseUrl),
-  prompts: [],
+  prompts: [] as string[],
 })
 
 /** The server card, from which registries learn about the server without connecting. */

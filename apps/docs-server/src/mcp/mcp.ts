@@ -1,7 +1,8 @@
 import { McpServer, ResourceNotFoundError, ResourceTemplate } from "@modelcontextprotocol/server"
+import { type Product, serveTools, ToolError } from "@svc/mcp"
 import { pageUrl } from "@svc/site"
 import { findPage, readReference } from "../corpus/slug.ts"
-import { type Library, type Product, annotations, toCallResult, tools } from "./tools.ts"
+import type { Library, ToolAnswer } from "./tools.ts"
 
 export const serverName = "svc-docs"
 
@@ -29,9 +30,20 @@ const markdown = "text/markdown"
 // Pages change with a deployment or while an author edits them: a minute is short enough for both.
 const hint = { ttlMs: 60_000, cacheScope: "public" } as const
 
+const succeeded = ({ structured, texts }: ToolAnswer) => ({
+  content: texts.map((text) => ({ type: "text" as const, text })),
+  structuredContent: structured,
+})
+
+const failed = (error: unknown) => {
+  if (!(error instanceof ToolError)) throw error
+  const text = JSON.stringify({ code: error.code, message: error.message, hint: error.hint, retryable: false })
+  return { content: [{ type: "text" as const, text }], isError: true }
+}
+
 /** Makes an MCP server for one request. It is stateless, and the same for every client and revision. */
 export const createDocsServer = (library: Library, version: string): McpServer => {
-  const { corpus, baseUrl, product } = library
+  const { corpus, baseUrl, product, tools } = library
   const server = new McpServer(
     { name: serverName, title: titleFor(product), version },
     {
@@ -52,15 +64,7 @@ export const createDocsServer = (library: Library, version: string): McpServer =
       },
     },
   )
-  for (const tool of tools) {
-    const { name, title, describe, inputSchema, outputSchema } = tool
-    const description = describe(product)
-    server.registerTool(name, { title, description, inputSchema, outputSchema, annotations }, (args: unknown) => {
-      const answer = tool.call(library, args)
-      if (answer === undefined) throw new TypeError("the arguments do not fit the schema")
-      return toCallResult(answer)
-    })
-  }
+  serveTools(server.server, tools, { begin: () => ({ call: library, end: () => {} }), succeeded, failed })
   for (const { slug, name } of agentFiles) {
     const page = corpus.pages.get(slug)
     if (page === undefined) continue

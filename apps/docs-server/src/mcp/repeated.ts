@@ -35,8 +35,7 @@ export const rememberAnswers = (answer: AnswerRpc, pages: () => unknown): Answer
     if (known !== undefined) return known
     const before = current
     const fresh = await answer(request, caller)
-    if ("text" in fresh && fresh.member === "result" && key.length <= maxKeyLength && pages() === before)
-      kept.set(key, fresh)
+    if ("text" in fresh && !fresh.isError && key.length <= maxKeyLength && pages() === before) kept.set(key, fresh)
     return fresh
   }
 }

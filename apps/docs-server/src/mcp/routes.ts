@@ -1,22 +1,21 @@
-import { hasMoreValues, isDeeper } from "@svc/common/json-text"
-import type { ApiError } from "@svc/errors"
-import { addressBucket, countStream, type HttpEnv, jsonTypeFault, readBody, wantsEventStream } from "@svc/http"
+import { addressBucket, countStream, type HttpEnv, jsonBody, wantsEventStream } from "@svc/http"
+import { readMessage, type RpcRequest, writtenId } from "@svc/mcp"
 import { createRoute, z } from "@svc/openapi"
-import type { Context, MiddlewareHandler } from "hono"
-import { jsonHeaders, serveDocument } from "../answers.ts"
+import type { Context } from "hono"
+import { jsonHeaders, reply, serveDocument } from "../answers.ts"
 import { errors } from "../errors.ts"
 import { type DocsApp, failures, notModified, open } from "../routes/describe-route.ts"
 import { commonHeaders } from "../site/documents.ts"
 import type { Site } from "../site/site.ts"
 import { mcpDescriptor } from "./descriptor.ts"
-import { jsonRpcRequest, jsonRpcResponse, messageBounds, readMessage, type RpcRequest, writtenId } from "./json-rpc.ts"
-import type { Caller, RpcAnswer } from "./sdk.ts"
+import { jsonRpcRequest, jsonRpcResponse, messageBounds } from "./json-rpc.ts"
+import { type Caller, type RpcAnswer, withId } from "./sdk.ts"
 import { lifetimeMs, maxStreamsPerClient, type Streams } from "./streams.ts"
 import { tools } from "./tools.ts"
 
 export type McpDependencies = {
   readonly site: () => Site
-  readonly answer: (request: RpcRequest, caller: Caller) => Promise<RpcAnswer>
+  readonly answer: (request: Omit<RpcRequest, "id">, caller: Caller) => Promise<RpcAnswer>
   readonly protocolVersions: readonly string[]
   readonly streams: Streams
 }
@@ -24,7 +23,12 @@ export type McpDependencies = {
 /** The paths of the MCP endpoint. The second one is for older clients. */
 export const mcpPaths = ["/mcp", "/mcp/sse"]
 
-const bodyDeadlineMs = 30_000
+const body = jsonBody({
+  limit: messageBounds.bytes,
+  deadlineMs: 30_000,
+  maxValues: messageBounds.values,
+  maxDepth: messageBounds.depth,
+})
 const streamHeaders = {
   ...commonHeaders,
   "Content-Type": "text/event-stream",
@@ -32,50 +36,15 @@ const streamHeaders = {
   "X-Accel-Buffering": "no",
   Vary: "Accept, Accept-Encoding",
 }
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-
-const notJson = (): ApiError => errors.fail("invalid_request", { message: "The request body is not JSON in UTF-8." })
-
-const tooMuch = (bound: string): ApiError =>
-  errors.fail("invalid_request", { message: `The request body has more than ${bound}.` })
-
-const readJsonBody = async (c: Context<HttpEnv>): Promise<{ readonly text: string; readonly value: unknown }> => {
-  const fault = jsonTypeFault(c)
-  if (fault !== undefined) throw errors.fail("unsupported_media_type", { message: `In this request, ${fault}.` })
-  const bytes = await readBody(c, { limit: messageBounds.bytes, deadlineMs: bodyDeadlineMs })
-  let text: string
-  try {
-    text = decoder.decode(bytes)
-  } catch {
-    throw notJson()
-  }
-  if (hasMoreValues(text, messageBounds.values)) throw tooMuch(`${messageBounds.values} values`)
-  if (isDeeper(text, messageBounds.depth)) throw tooMuch(`${messageBounds.depth} levels of nesting`)
-  try {
-    return { text, value: JSON.parse(text) }
-  } catch {
-    throw notJson()
-  }
-}
-
-/** Reads the body, and responds to messages that need no result. The validator then receives a request. */
-const readMcpMessage: MiddlewareHandler<HttpEnv> = async (c, next) => {
-  const { text, value } = await readJsonBody(c)
-  // The validator judges what looks like a request.
-  const isRequest = typeof value === "object" && value !== null && "id" in value && "method" in value
-  const message = isRequest ? "request" : readMessage(value)
-  if (message === "invalid")
-    throw errors.fail(
-      "invalid_request",
-      Array.isArray(value) ? { message: "Batches are not served: send one JSON-RPC message a request." } : {},
-    )
-  if (message === "silent") return c.body(null, 202, commonHeaders)
-  Object.assign(c.req.bodyCache, { text: Promise.resolve(text) })
-  return next()
+/** Reads the body's message, and responds to those that need no result. */
+const readRequest = (c: Context<HttpEnv>): RpcRequest | undefined => {
+  const message = readMessage(c.var.json.value)
+  if (message.kind === "invalid") throw errors.fail("invalid_request", { message: message.reason })
+  return message.kind === "request" ? message.request : undefined
 }
 
 const streamContent = { "text/event-stream": { schema: z.string() } }
-const toolNotes = tools.map(({ name, describe }) => `- \`${name}\`: ${describe({ name: "svc", about: "" })}`).join("\n")
+const toolNotes = tools.map(({ name, description }) => `- \`${name}\`: ${description}`).join("\n")
 
 // In MCP 2026-07-28, JSON-RPC errors come with 400 and 404.
 const withJsonRpc = (responses: ReturnType<typeof failures>) =>
@@ -123,7 +92,6 @@ const messageRoute = (path: string, alias: string) =>
     operationId: alias === "" ? "postMcp" : "postMcpLegacy",
     tags: ["mcp"],
     ...open,
-    middleware: readMcpMessage,
     request: { body: { required: true, content: { "application/json": { schema: jsonRpcRequest } } } },
     responses: {
       200: {
@@ -173,20 +141,19 @@ export const mcpRoutes = (app: DocsApp, { site, answer, protocolVersions, stream
     app.openapi(descriptorRoute(path, alias), (c) =>
       wantsEventStream(c.req.header("accept")) ? openStream(c) : serveDocument(c, site().descriptor),
     )
-    app.openapi(messageRoute(path, alias), async (c) => {
-      const { method, params, id = null } = c.req.valid("json")
+    // Described only: the message is read once, by hand.
+    app.openAPIRegistry.registerPath(messageRoute(path, alias))
+    app.post(path, body, async (c) => {
+      const request = readRequest(c)
+      if (request === undefined) return c.body(null, 202, commonHeaders)
       const { headers, signal } = c.req.raw
-      const answered = await answer(
-        { method, params, id },
-        { headers, signal, trustsTraces: () => c.get("trustsTraces") },
-      )
+      const answered = await answer(request, { headers, signal, trustsTraces: () => c.get("trustsTraces") })
       if ("stream" in answered) {
         countStream(c)
         return new Response(answered.stream.body, { headers: streamHeaders })
       }
-      const { status, member, text } = answered
-      const sentId = writtenId(await c.req.text(), id)
-      return new Response(`{"jsonrpc":"2.0","id":${sentId},"${member}":${text}}`, { status, headers: jsonHeaders })
+      const { text, value } = c.var.json
+      return reply(answered.status, jsonHeaders, withId(answered.text, writtenId(text, value)))
     })
   }
 }

@@ -1,15 +1,17 @@
 import {
   createMcpHandler,
+  type JSONRPCMessage,
+  isJSONRPCRequest,
   type McpServerFactory,
   SUPPORTED_PROTOCOL_VERSIONS,
-  WebStandardStreamableHTTPServerTransport,
+  type Transport,
 } from "@modelcontextprotocol/server"
+import { allRevisions, faultCodes, ownError, ownResult, type RpcError, type RpcRequest } from "@svc/mcp"
 import { z } from "zod"
-import type { RpcRequest } from "./json-rpc.ts"
 
-/** The response to one request: its `result` or `error` as JSON text, or a stream of events. */
+/** The response to one request: JSON text in which `idHole` stands for the request's id, or a stream of events. */
 export type RpcAnswer =
-  | { readonly status: number; readonly member: "result" | "error"; readonly text: string }
+  | { readonly status: number; readonly isError: boolean; readonly text: string }
   | { readonly stream: Response }
 
 /** The HTTP request around a message. */
@@ -18,7 +20,10 @@ export type Caller = Pick<Request, "headers" | "signal"> & {
   readonly trustsTraces: () => boolean
 }
 
-export type AnswerRpc = (request: RpcRequest, caller: Pick<Caller, "headers" | "signal">) => Promise<RpcAnswer>
+export type AnswerRpc = (
+  request: Omit<RpcRequest, "id">,
+  caller: Pick<Caller, "headers" | "signal">,
+) => Promise<RpcAnswer>
 
 const legacyVersions: ReadonlySet<string> = new Set(SUPPORTED_PROTOCOL_VERSIONS)
 
@@ -26,7 +31,10 @@ const legacyVersions: ReadonlySet<string> = new Set(SUPPORTED_PROTOCOL_VERSIONS)
  * The SDK's two ways to serve: `modern` is 2026-07-28, and has the error for an unknown revision. `initialize` belongs to the
  * earlier revisions, whatever the header says.
  */
-export const eraOf = ({ method, params }: RpcRequest, { headers }: Pick<Request, "headers">): "legacy" | "modern" => {
+export const eraOf = (
+  { method, params }: Pick<RpcRequest, "method" | "params">,
+  { headers }: Pick<Request, "headers">,
+): "legacy" | "modern" => {
   const version = headers.get("mcp-protocol-version")
   const isLegacy = version === null || legacyVersions.has(version)
   return isLegacy || (method === "initialize" && params?.["protocolVersion"] !== undefined) ? "legacy" : "modern"
@@ -35,79 +43,89 @@ export const eraOf = ({ method, params }: RpcRequest, { headers }: Pick<Request,
 const endpoint = "http://docs.invalid/mcp"
 const jsonHeaders = { accept: "application/json, text/event-stream", "content-type": "application/json" }
 
-const errorSchema = z.looseObject({ code: z.number(), message: z.string() })
-const sdkResponse = z.looseObject({ result: z.unknown().optional(), error: errorSchema.optional() })
+/** The id of each request for the SDK, which accepts only strings and integers. No text of a page has it. */
+const standIn = `id-${crypto.randomUUID()}`
+const idHole = JSON.stringify(standIn)
 
-const issues = z.array(z.looseObject({ path: z.array(z.union([z.string(), z.number()])), message: z.string() })).min(1)
-
-/** The first issue in a validator's report, which the SDK passes on as a message. */
-const firstIssue = (message: string) => {
-  try {
-    return issues.parse(JSON.parse(message.slice(message.indexOf("["))))[0]
-  } catch {
-    return undefined
-  }
+/** A response's text with the id of its request, as JSON. */
+export const withId = (text: string, id: string): string => {
+  const at = text.lastIndexOf(idHole)
+  return text.slice(0, at) + id + text.slice(at + idHole.length)
 }
 
-/** The SDK reports params that fail its own schemas as a parse or an internal error. */
-const withParamsCode = (error: z.infer<typeof errorSchema>): unknown => {
-  const issue = firstIssue(error.message)
-  if (issue !== undefined)
-    return { ...error, code: -32_602, message: `Invalid params: ${issue.path.join(".")}: ${issue.message}` }
-  return error.code === -32_700 ? { ...error, code: -32_602, message: "Invalid params" } : error
-}
+const errorText = (error: RpcError): string =>
+  `{"jsonrpc":"2.0","id":${idHole},"error":${JSON.stringify(ownError(error))}}`
 
-const refusal = z.object({ data: z.object({ supported: z.array(z.string()).min(1) }) })
+const sdkResponse = z.object({
+  error: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }).optional(),
+  result: z.unknown().optional(),
+})
+
+const refusal = z.object({ error: z.object({ data: z.object({ supported: z.array(z.string()).min(1) }) }) })
 
 /** All revisions, newest first. The SDK doesn't export the stateless ones, but its error for an unknown revision lists them. */
-const readVersions = async (answer: AnswerRpc): Promise<string[]> => {
+const readVersions = async (answer: AnswerRpc): Promise<readonly string[]> => {
   const meta = {
     "io.modelcontextprotocol/protocolVersion": "unknown",
     "io.modelcontextprotocol/clientCapabilities": {},
   }
   const method = "server/discover"
   const headers = { "mcp-protocol-version": "unknown", "mcp-method": method }
-  const answered = await answer({ id: 0, method, params: { _meta: meta } }, new Request(endpoint, { headers }))
-  const { supported } = refusal.parse("text" in answered ? JSON.parse(answered.text) : undefined).data
-  return [...new Set([...supported, ...SUPPORTED_PROTOCOL_VERSIONS])].sort().toReversed()
+  const answered = await answer({ method, params: { _meta: meta } }, new Request(endpoint, { headers }))
+  const { error } = refusal.parse("text" in answered ? JSON.parse(answered.text) : undefined)
+  return allRevisions(error.data.supported)
 }
 
 /** Answers JSON-RPC requests by the official SDK, with a new server for each. */
 export const createSdk = async (factory: McpServerFactory, onError: (error: Error) => void) => {
   const modern = createMcpHandler(factory, { legacy: "reject", onerror: onError })
 
-  // The handler's own fallback answers the earlier revisions with event streams; its transport can answer in JSON.
-  const answerLegacy = async (body: object): Promise<Response> => {
+  // The SDK's HTTP transport would write the message for us to parse.
+  const answerLegacy = async (message: JSONRPCMessage): Promise<RpcAnswer> => {
     const server = await factory({ era: "legacy" })
-    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+    const answered = Promise.withResolvers<RpcAnswer>()
+    const transport: Transport = {
+      start: async () => {},
+      close: async () => {},
+      send: async (sent) => {
+        if ("result" in sent) answered.resolve({ status: 200, isError: false, text: JSON.stringify(sent) })
+        else if ("error" in sent) answered.resolve({ status: 200, isError: true, text: errorText(sent.error) })
+      },
+    }
     try {
       await server.connect(transport)
-      const request = new Request(endpoint, { method: "POST", headers: jsonHeaders })
-      return await transport.handleRequest(request, { parsedBody: body })
+      transport.onmessage?.(message)
+      return await answered.promise
     } finally {
       await server.close()
     }
   }
 
-  const answer: AnswerRpc = async (request, http) => {
-    const { id, method, params } = request
-    // The SDK accepts only strings and integers as ids.
-    const isKnown = typeof id === "string" || Number.isSafeInteger(id)
-    const body = { jsonrpc: "2.0", id: isKnown ? id : 0, method, ...(params !== undefined && { params }) }
-    const era = eraOf(request, http)
+  const answerModern = async (body: object, http: Pick<Caller, "headers" | "signal">): Promise<RpcAnswer> => {
     const headers = new Headers({ ...Object.fromEntries(http.headers), ...jsonHeaders })
     headers.delete("content-length")
-    const response =
-      era === "legacy"
-        ? await answerLegacy(body)
-        : await modern.fetch(new Request(endpoint, { method: "POST", headers, signal: http.signal }), {
-            parsedBody: body,
-          })
+    const request = new Request(endpoint, { method: "POST", headers, signal: http.signal })
+    const response = await modern.fetch(request, { parsedBody: body })
     if (response.headers.get("content-type") === "text/event-stream") return { stream: response }
-    const { result, error } = sdkResponse.parse(await response.json())
-    if (error === undefined) return { status: 200, member: "result", text: JSON.stringify(result) }
-    const status = era === "legacy" ? 200 : response.status
-    return { status, member: "error", text: JSON.stringify(withParamsCode(error)) }
+    const [status, text] = [response.status, await response.text()]
+    // No string of a result has these names without escapes.
+    if (!/"(?:error|supportedVersions)":/.test(text)) return { status, isError: false, text }
+    const { error, result } = sdkResponse.parse(JSON.parse(text))
+    if (error !== undefined) return { status, isError: true, text: errorText(error) }
+    return {
+      status,
+      isError: false,
+      text: `{"jsonrpc":"2.0","id":${idHole},"result":${JSON.stringify(ownResult(result))}}`,
+    }
+  }
+
+  const answer: AnswerRpc = async (request, http) => {
+    const { method, params } = request
+    const body = { jsonrpc: "2.0" as const, id: standIn, method, ...(params !== undefined && { params }) }
+    if (eraOf(request, http) === "modern") return answerModern(body, http)
+    if (isJSONRPCRequest(body)) return answerLegacy(body)
+    const error = { code: faultCodes.params, message: "params._meta isn't what the method takes." }
+    return { status: 200, isError: true, text: errorText(error) }
   }
 
   return { answer, protocolVersions: await readVersions(answer), close: () => modern.close() }

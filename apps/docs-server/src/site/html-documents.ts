@@ -1,4 +1,5 @@
 import type { ApiError } from "@svc/errors"
+import { ToolError } from "@svc/mcp"
 import { LRUCache } from "lru-cache"
 import {
   type Asset,
@@ -20,7 +21,6 @@ import {
   pageView,
   renderPage,
   rootOf,
-  type SearchResults,
   searchView,
   noStacksView,
   stacksView,
@@ -30,7 +30,8 @@ import { isOwnPath, type Page } from "../corpus/corpus.ts"
 import { type Document, createDocument, markdownType } from "./documents.ts"
 import type { Registry } from "./registry.ts"
 import { findPage, nearestSlugs } from "../corpus/slug.ts"
-import { type Library, tools } from "../mcp/tools.ts"
+import { findSections } from "../mcp/search-docs.ts"
+import type { Library } from "../mcp/tools.ts"
 
 export type HtmlOptions = Live & {
   /** Where the relay is: the reference's pages may send requests there that a reader tries out. */
@@ -59,7 +60,20 @@ const memory = { max: 1000, maxSize: 16 * 2 ** 20 }
 const alone = { "Cross-Origin-Opener-Policy": "same-origin", "Referrer-Policy": "no-referrer" }
 
 const noStore = { "Cache-Control": "no-store" }
-const searchTool = tools.find(({ name }) => name === "search_docs")
+
+const mostCharacters = 500
+
+/** What a search of a reader finds, or why there is none; neither without words. */
+const askSearch = (library: Library, query: string, cursor: string | undefined) => {
+  if (query === "") return {}
+  if (query.length > mostCharacters) return { fault: `A search has at most ${mostCharacters} characters.` }
+  try {
+    return { found: findSections(library, { query, limit: 10, cursor }) }
+  } catch (error) {
+    if (error instanceof ToolError) return { fault: `${error.message} ${error.hint}` }
+    throw error
+  }
+}
 
 /** Whether a page shows the registry or a stack of it. */
 export const isStackPage = (slug: string): boolean => slug === "stacks" || slug.startsWith("stacks/")
@@ -200,15 +214,9 @@ export const createHtmlDocuments = (
       return page === undefined || isOwnPath(page.slug) ? undefined : showPage(page)
     },
     search: async (query: string, cursor: string | undefined, html: boolean): Promise<Document> => {
-      const answer = searchTool?.call(library, { query, limit: 10, cursor })
-      const unfit = query === "" ? undefined : "A search has at most 500 characters."
-      const found = answer !== undefined && "structured" in answer ? answer : undefined
-      const refusal = answer === undefined ? unfit : "refusal" in answer ? answer.refusal : undefined
-      if (html)
-        return documentOf(
-          searchView(look, query.slice(0, 500), found?.structured as SearchResults | undefined, refusal),
-        )
-      const lines = found?.texts.join("\n") ?? refusal ?? "Ask with ?q= and a few words."
+      const { found, fault } = askSearch(library, query, cursor)
+      if (html) return documentOf(searchView(look, query.slice(0, mostCharacters), found?.structured, fault))
+      const lines = found?.texts.join("\n") ?? fault ?? "Ask with ?q= and a few words."
       return createDocument(markdownType, `# Search\n\n${lines}\n`, { "Cache-Control": "no-cache" })
     },
     /** An error as a page. @param path the requested path, as sent */

@@ -7,7 +7,8 @@ import { createHtmlDocuments, type HtmlOptions, isStackPage } from "./html-docum
 import { createSearch } from "../search/search.ts"
 import { lineStarts, pageUrl } from "@svc/site"
 import { findPage } from "../corpus/slug.ts"
-import { type Library, type Product, tools } from "../mcp/tools.ts"
+import type { Product } from "@svc/mcp"
+import { type Library, tools, toolsFor } from "../mcp/tools.ts"
 
 export type Site = ReturnType<typeof createSite>
 
@@ -101,12 +102,12 @@ const textPage = (path: string, text: string): Page =>
 /** Makes all that is served from one reading of the pages: replaced as a whole when they change. */
 export const createSite = (
   corpus: Corpus,
-  served: Omit<About, "product"> & { readonly openApi: () => unknown },
+  served: Omit<About, "product" | "tools"> & { readonly openApi: () => unknown },
   options: HtmlOptions & { readonly title?: string | undefined },
 ) => {
   const { baseUrl, openApi } = served
   const product = productOf(corpus, options.own, options.title)
-  const about = { ...served, product }
+  const about = { ...served, product, tools: toolsFor(product) }
   const map = pageMap(corpus, baseUrl)
   const descriptor = createDocument(jsonType, JSON.stringify(createDescriptor(corpus, about)))
   const makers = new Map<string, () => Document>([
@@ -138,7 +139,7 @@ export const createSite = (
     const maker = makers.get(`/${found}`)
     return found === undefined || maker === undefined ? undefined : textPage(found, once(`/${found}`, maker).text)
   }
-  const library: Library = { corpus, search: createSearch(corpus), baseUrl, product, findText }
+  const library: Library = { corpus, search: createSearch(corpus), baseUrl, product, tools: about.tools, findText }
   const html = createHtmlDocuments(library, options)
   return {
     library,

@@ -10,7 +10,7 @@ import relay from "../../../relay/openapi.json" with { type: "json" }
 import docs from "../../openapi.json" with { type: "json" }
 import { ownFacts } from "../../src/config.ts"
 import { type Corpus, fileBounds, loadCorpus } from "../../src/corpus/corpus.ts"
-import { mostSections, mostTokens } from "../../src/mcp/fetch-page.ts"
+import { mostPageSections, mostPageTokens } from "@svc/mcp"
 import { messageBounds } from "../../src/mcp/json-rpc.ts"
 import { tools } from "../../src/mcp/tools.ts"
 
@@ -142,8 +142,8 @@ test("the pages have the bounds of the documentation server as the code does", (
     rows(below("limits.md", "Documentation server")).map(([limit = "", value = ""]) => [limit, value]),
   )
   expect(told.get("Request body")).toBe(`${bytes / 1024} KiB, ${values} values, ${depth} levels of nesting`)
-  expect(told.get("fetch_page")).toContain(`${number(mostTokens)} tokens a part`)
-  expect(told.get("Sections in a fetch_page result")).toContain(`the first ${mostSections}`)
+  expect(told.get("fetch_page")).toContain(`${number(mostPageTokens)} tokens a part`)
+  expect(told.get("Sections in a fetch_page result")).toContain(`the first ${mostPageSections}`)
   expect(page("configuration.md")).toContain(
     `A file has at most ${fileBounds.bytes / 2 ** 20} MiB and its front matter ${number(fileBounds.frontMatter)} characters; ` +
       `a page of more than ${number(longestRendered)} characters is shown`,

@@ -1,4 +1,4 @@
-import { duplicateKey, hasMoreValues } from "@svc/common/json-text"
+import { duplicateKey, hasMoreValues, isDeeper } from "@svc/common/json-text"
 import { BodyError } from "@svc/errors"
 import type { Context, MiddlewareHandler } from "hono"
 import { type BodyOptions, readBody } from "./body.ts"
@@ -9,7 +9,12 @@ type JsonRules = {
   readonly uniqueKeys?: boolean
   /** The most members and elements a text may have, in all. They are counted before anything is made of the text. */
   readonly maxValues?: number
+  /** How deep arrays and objects may be nested. */
+  readonly maxDepth?: number
 }
+
+/** A JSON text and its value. */
+export type JsonText = { readonly text: string; readonly value: unknown }
 
 type JsonBodyOptions = Omit<BodyOptions, "limit"> &
   JsonRules & {
@@ -26,7 +31,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 const invalidJson = (reason: string): BodyError => new BodyError({ kind: "invalid-json", reason })
 
 /** What keeps a request's body from being read as UTF-8 JSON, by its headers; undefined when nothing does. */
-export const jsonTypeFault = ({ req }: Context): string | undefined => {
+const jsonTypeFault = ({ req }: Context): string | undefined => {
   const encoding = req.header("content-encoding")?.trim().toLowerCase() ?? "identity"
   if (encoding !== "identity") return "the body must not be compressed (Content-Encoding)"
   const [type = "", ...parameters] = (req.header("content-type") ?? "").toLowerCase().split(";")
@@ -35,19 +40,23 @@ export const jsonTypeFault = ({ req }: Context): string | undefined => {
   return charset === undefined || /^charset="?utf-?8"?$/.test(charset) ? undefined : "the charset must be UTF-8"
 }
 
-/** The text of JSON bytes: UTF-8 without a byte order mark (RFC 8259 section 8.1). Throws BodyError. */
-export const jsonText = (bytes: Uint8Array, { uniqueKeys = false, maxValues = Infinity }: JsonRules): string => {
+/** JSON bytes as text and value: UTF-8 without a byte order mark (RFC 8259 section 8.1). Throws BodyError. */
+export const jsonText = (
+  bytes: Uint8Array,
+  { uniqueKeys = false, maxValues = Infinity, maxDepth = Infinity }: JsonRules,
+): JsonText => {
+  const invalid = (reason: string) => new BodyError({ kind: "invalid", path: "", reason })
   let text: string
   try {
     text = utf8.decode(bytes)
   } catch {
     throw invalidJson("the body is not UTF-8")
   }
-  if (hasMoreValues(text, maxValues)) {
-    throw new BodyError({ kind: "invalid", path: "", reason: `must have at most ${maxValues} members and elements` })
-  }
+  if (hasMoreValues(text, maxValues)) throw invalid(`must have at most ${maxValues} members and elements`)
+  if (maxDepth < Infinity && isDeeper(text, maxDepth)) throw invalid(`must have at most ${maxDepth} levels of nesting`)
+  let value: unknown
   try {
-    JSON.parse(text)
+    value = JSON.parse(text)
   } catch (error) {
     // V8's message quotes the text around the fault; a body can hold a secret, so only its place is told.
     const place = /at position \d+/.exec(String(error))?.[0]
@@ -55,13 +64,14 @@ export const jsonText = (bytes: Uint8Array, { uniqueKeys = false, maxValues = In
   }
   const duplicate = uniqueKeys ? duplicateKey(text) : undefined
   if (duplicate !== undefined) throw invalidJson(`the key ${JSON.stringify(duplicate)} stands twice in one object`)
-  return text
+  return { text, value }
 }
 
 /**
  * A route's middleware that reads a JSON body strictly, in this order: content type, declared length, bytes under the cap and
- * the deadline, UTF-8, number of values, JSON, unique keys. Throws BodyError. Without a Content-Type only an empty body is
- * taken, and only where `emptyAs` is given. After it, `c.req.valid("json")`, `c.req.json()` and `c.req.text()` have the body.
+ * the deadline, UTF-8, number and depth of values, JSON, unique keys. Throws BodyError. Without a Content-Type only an empty body is
+ * taken, and only where `emptyAs` is given. After it, `c.req.valid("json")`, `c.req.json()` and `c.req.text()` have the body,
+ * and `c.var.json` has it parsed.
  */
 export const jsonBody =
   ({ limit, deadlineMs, onSize, ...rules }: JsonBodyOptions): MiddlewareHandler<HttpEnv> =>
@@ -76,8 +86,9 @@ export const jsonBody =
     const isEmpty = mayBeEmpty && bytes.length === 0
     if (fault !== undefined && !isEmpty) throw fault
     // A validator reads the body from here.
-    const text = isEmpty ? JSON.stringify(rules.emptyAs) : jsonText(bytes, rules)
-    Object.assign(c.req.bodyCache, { text: Promise.resolve(text) })
+    const json = isEmpty ? { text: JSON.stringify(rules.emptyAs), value: rules.emptyAs } : jsonText(bytes, rules)
+    c.set("json", json)
+    Object.assign(c.req.bodyCache, { text: Promise.resolve(json.text) })
     // What was checked above is accepted, even where the validator's own check of the type is narrower.
     if (c.req.header("content-type") !== jsonType) c.req.raw.headers.set("content-type", jsonType)
     await next()

@@ -7,7 +7,7 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 test("every JSON value survives", () => {
   fc.assert(
     fc.property(fc.json({ stringUnit: "binary" }), (text) => {
-      expect(JSON.parse(jsonText(bytes(text), {}))).toEqual(JSON.parse(new TextDecoder().decode(bytes(text))))
+      expect(jsonText(bytes(text), {}).value).toEqual(JSON.parse(text))
     }),
   )
 })
@@ -27,6 +27,6 @@ test("nesting as deep as a body can hold neither overflows nor hangs", () => {
 })
 
 test("a text of more values than allowed is rejected before it is parsed", () => {
-  expect(jsonText(bytes("[1,2]"), { maxValues: 3 })).toBe("[1,2]")
+  expect(jsonText(bytes("[1,2]"), { maxValues: 3 })).toEqual({ text: "[1,2]", value: [1, 2] })
   expect(() => jsonText(bytes("[1,2,3"), { maxValues: 3 })).toThrow("invalid")
 })

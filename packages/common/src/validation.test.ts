@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
-import { firstFailure, inOwnWords, z } from "./index.ts"
+import { z } from "zod"
+import { firstFailure, inOwnWords } from "./validation.ts"
 
 test("the first failure is named by its path, an unknown key by its own", () => {
   const schema = z.strictObject({ a: z.array(z.strictObject({ b: z.string() })), c: z.number().optional() })

@@ -1,4 +1,4 @@
-import type { z } from "@hono/zod-openapi"
+import type { z } from "zod"
 
 /** Where a value first breaks its schema (`a.b[0]`, empty for the value itself), and how. */
 export type ValidationFailure = { readonly path: string; readonly reason: string }
@@ -60,12 +60,14 @@ const reasonOf = (issue: z.core.$ZodRawIssue): string => {
  */
 export const inOwnWords = { error: reasonOf }
 
-/** The first failure of a validation; an unknown key is named by its own path. */
-export const firstFailure = (error: z.ZodError): ValidationFailure => {
-  const issue = error.issues[0]
-  if (issue === undefined) return { path: "", reason: "is not valid" }
-  if (issue.code === "unrecognized_keys") {
-    return { path: pathText([...issue.path, ...issue.keys.slice(0, 1)]), reason: "is not a known field" }
-  }
-  return { path: pathText(issue.path), reason: issue.message }
-}
+/** What fails in a validation; each unknown key is named by its own path. */
+export const failuresIn = (error: z.ZodError): ValidationFailure[] =>
+  error.issues.flatMap((issue) =>
+    issue.code === "unrecognized_keys"
+      ? issue.keys.map((key) => ({ path: pathText([...issue.path, key]), reason: "is not a known field" }))
+      : [{ path: pathText(issue.path), reason: issue.message }],
+  )
+
+/** The first of them. */
+export const firstFailure = (error: z.ZodError): ValidationFailure =>
+  failuresIn(error)[0] ?? { path: "", reason: "is not valid" }

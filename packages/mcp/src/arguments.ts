@@ -1,0 +1,81 @@
+// The one way in for arguments of tools, whichever server they come to.
+import { isObject, type JsonObject, parseJson } from "@svc/common/json-object"
+import { closeTo } from "@svc/common/nearest"
+import { failuresIn, inOwnWords, type ValidationFailure } from "@svc/common/validation"
+import type { z } from "zod"
+import type { JsonSchema } from "./schema.ts"
+
+/** What the caller of a tool can correct. The message says what is wrong, the hint the next step. */
+export class ToolError extends Error {
+  override readonly name = "ToolError"
+  readonly code: string
+  readonly hint: string
+
+  constructor(code: string, message: string, hint: string) {
+    super(message)
+    this.code = code
+    this.hint = hint
+  }
+}
+
+const typeOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value)
+
+/** What a text stands for where another type is wanted; the text itself if it doesn't parse to that. */
+const parsed = (type: string, text: string): unknown => {
+  // Python writes True.
+  const value = parseJson(type === "boolean" ? text.toLowerCase() : text)
+  return ["null", type === "integer" ? "number" : type].includes(typeOf(value)) ? value : text
+}
+
+/** A value as a schema wants it, where it can be meant so. */
+const fit = (schema: JsonSchema, value: unknown): unknown => {
+  const { type, items, anyOf } = schema
+  if (anyOf !== undefined) return fit(anyOf[0] ?? {}, value)
+  const read = typeof value === "string" && type !== undefined && type !== "string" ? parsed(type, value) : value
+  if (type === "array" && Array.isArray(read)) return read.map((one) => fit(items ?? {}, one))
+  return type === "object" && isObject(read) ? fitMembers(schema, read) : read
+}
+
+/** Null, and an empty text, leave out what is optional. */
+const fitMembers = ({ properties = {}, required = [] }: JsonSchema, given: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(given).flatMap(([name, sent]) => {
+      const value = Object.hasOwn(properties, name) ? fit(properties[name] ?? {}, sent) : sent
+      const isAbsent = (value === null || value === "") && !required.includes(name)
+      return isAbsent ? [] : [[name, value]]
+    }),
+  )
+
+/** The names of all members of a schema, at every depth. */
+const namesIn = ({ properties = {}, items = {}, anyOf = [] }: JsonSchema): string[] => {
+  const inside = [...Object.values(properties), ...anyOf, ...(Object.keys(items).length > 0 ? [items] : [])]
+  return [...Object.keys(properties), ...inside.flatMap(namesIn)]
+}
+
+const mostFaults = 3
+
+/** What takes arguments: a schema, and the same as clients list it. */
+type Taking<Input extends z.ZodObject> = { readonly name: string; readonly input: Input; readonly listed: JsonSchema }
+
+/**
+ * The arguments of a call as a tool takes them. Null, an empty text and nothing are the same for what is optional, and a text that
+ * parses to the wanted type counts as it. Throws invalid-arguments, which names what is wrong.
+ */
+export const readArguments = <Input extends z.ZodObject>(
+  { name: tool, input, listed }: Taking<Input>,
+  given: unknown,
+): z.output<Input> => {
+  const result = input.safeParse(isObject(given) ? fitMembers(listed, given) : (given ?? {}), inOwnWords)
+  if (result.success) return result.data
+  const told = ({ path, reason }: ValidationFailure): string => {
+    if (reason !== "is not a known field") return `${path === "" ? "arguments" : path} ${reason}`
+    const near = closeTo(/[^.]*$/.exec(path)?.[0] ?? "", namesIn(listed))
+    return `${path} isn't an argument of ${tool}${near === undefined ? "" : ` (did you mean ${near}?)`}`
+  }
+  const faults = failuresIn(result.error).slice(0, mostFaults).map(told)
+  throw new ToolError(
+    "invalid-arguments",
+    `${faults.join("; ")}.`,
+    `${tool} takes ${Object.keys(listed.properties ?? {}).join(", ")}.`,
+  )
+}

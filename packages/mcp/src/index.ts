@@ -1,0 +1,5 @@
+export { ToolError } from "./arguments.ts"
+export { fetchPage, mostPageSections, mostPageTokens, type Product, searchDocs } from "./documentation.ts"
+export { allRevisions, ownError, ownResult, type RpcError } from "./errors.ts"
+export { faultCodes, readMessage, type RpcRequest, writtenId } from "./message.ts"
+export { defineTool, serveTools, type Tool } from "./tool.ts"

@@ -1,0 +1,107 @@
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Server,
+  type ServerContext,
+  type Tool as ListedTool,
+  type ToolAnnotations,
+} from "@modelcontextprotocol/server"
+import { isObject } from "@svc/common/json-object"
+import { closeTo } from "@svc/common/nearest"
+import type { z } from "zod"
+import { readArguments } from "./arguments.ts"
+import { type JsonSchema, listedSchema } from "./schema.ts"
+
+type Definition<Input extends z.ZodObject, Output extends z.ZodObject> = {
+  readonly name: string
+  readonly title?: string
+  /** When to use it. */
+  readonly description: string
+  /** What it takes; a strict object, so that an unknown name is an error. */
+  readonly input: Input
+  readonly output: Output
+  readonly annotations: ToolAnnotations
+  /** Other names of arguments, which callers take for theirs. */
+  readonly aliases?: Readonly<Record<string, string>>
+}
+
+type Listed = Pick<Definition<z.ZodObject, z.ZodObject>, "name" | "title" | "description" | "annotations"> & {
+  readonly inputSchema: JsonSchema
+  readonly outputSchema: JsonSchema
+}
+
+/** A tool as a server registers it. `Call` is what it gets besides its arguments, `Result` what it returns. */
+export type Tool<Call, Result> = Definition<z.ZodObject, z.ZodObject> & {
+  /** As clients list it. */
+  readonly listed: Listed
+  /** The arguments of a call as `run` gets them. Throws invalid-arguments for those that it doesn't take. */
+  readonly read: (given: unknown) => Record<string, unknown>
+  readonly run: (call: Call, given: unknown) => Result
+}
+
+/** The arguments under their own names. */
+const renamed = (given: unknown, aliases: Readonly<Record<string, string>>): unknown => {
+  if (!isObject(given)) return given
+  const [own, others] = [Object.entries(given), Object.keys(aliases)]
+  const named = own.flatMap(([name, value]) => (others.includes(name) ? [[aliases[name] ?? "", value] as const] : []))
+  return Object.fromEntries([...named, ...own.filter(([name, value]) => !others.includes(name) && value !== null)])
+}
+
+/** A tool whose `run` gets checked arguments. Its schemas are converted once, here. */
+export const defineTool = <Call, Input extends z.ZodObject, Output extends z.ZodObject, Result>(
+  definition: Definition<Input, Output>,
+  run: (call: Call, args: z.output<Input>) => Result,
+): Tool<Call, Result> => {
+  const { name, title, description, annotations, input, output, aliases = {} } = definition
+  const listed = listedSchema(input, "input")
+  const read = (given: unknown) => readArguments({ name, input, listed }, renamed(given, aliases))
+  return {
+    ...definition,
+    listed: {
+      name,
+      ...(title !== undefined && { title }),
+      description,
+      inputSchema: listed,
+      outputSchema: listedSchema(output, "output"),
+      annotations,
+    },
+    read,
+    run: (call, given) => run(call, read(given)),
+  }
+}
+
+type Serving<Call, Result> = {
+  /** What a call gets besides its arguments, and what ends with it. */
+  readonly begin: (request: ServerContext) => { readonly call: Call; readonly end: () => void }
+  readonly succeeded: (result: Awaited<Result>) => CallToolResult
+  readonly failed: (error: unknown) => CallToolResult
+}
+
+/** Registers tools by the SDK's own handlers, which validate and convert nothing more. */
+export const serveTools = <Call, Result>(
+  server: Server,
+  tools: readonly Tool<Call, Result>[],
+  { begin, succeeded, failed }: Serving<Call, Result>,
+): void => {
+  // The SDK wants mutable arrays, and changes none.
+  const list = { tools: tools.map(({ listed }) => listed as ListedTool) }
+  const names = tools.map(({ name }) => name)
+  server.setRequestHandler("tools/list", () => list)
+  server.setRequestHandler("tools/call", async ({ params: { name, arguments: given } }, request) => {
+    const tool = tools.find((one) => one.name === name)
+    if (tool === undefined) {
+      const near = closeTo(name, names)
+      const hint = near === undefined ? `Its tools: ${names.join(", ")}.` : `Did you mean ${near}?`
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name)}. ${hint}`)
+    }
+    const { call, end } = begin(request)
+    try {
+      return succeeded(await tool.run(call, given))
+    } catch (error) {
+      return failed(error)
+    } finally {
+      end()
+    }
+  })
+}
