@@ -116,8 +116,7 @@ CREATE TABLE "builds" (
 	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "builds_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
 	"owner_id" integer NOT NULL,
 	"spec_id" integer NOT NULL,
-	"spec_version_id" integer,
-	"branch" text,
+	"spec_version_id" integer NOT NULL,
 	"status" text NOT NULL,
 	"phase" text,
 	"progress" integer,
@@ -158,14 +157,13 @@ CREATE TABLE "deployments" (
 	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "deployments_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
 	"owner_id" integer NOT NULL,
 	"spec_id" integer NOT NULL,
-	"branch" text,
 	"status" text,
 	"status_message" text,
 	"websocket_url" text NOT NULL,
 	"current_build_id" integer,
 	"first_deployed_at" timestamp (3) with time zone,
 	"last_deployed_at" timestamp (3) with time zone,
-	"stack_name" text,
+	"stack_name" text NOT NULL,
 	"operation" text,
 	"operation_id" integer,
 	"settled_status" text,
@@ -224,7 +222,7 @@ CREATE TABLE "runs" (
 	"workflow" text NOT NULL,
 	"status" text NOT NULL,
 	"trigger" text NOT NULL,
-	"spec_id" integer,
+	"spec_id" integer NOT NULL,
 	"deployment_id" integer,
 	"attempt" integer NOT NULL,
 	"retry_of_id" integer,
@@ -233,8 +231,7 @@ CREATE TABLE "runs" (
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"started_at" timestamp (3) with time zone,
 	"completed_at" timestamp (3) with time zone,
-	"spec_version_id" integer,
-	"branch" text,
+	"spec_version_id" integer NOT NULL,
 	"allow_breaking" boolean DEFAULT false NOT NULL,
 	"approval" boolean DEFAULT false NOT NULL,
 	"approved_at" timestamp (3) with time zone,
@@ -375,9 +372,8 @@ CREATE TABLE "stacks" (
 	"ast_gzip" "bytea" NOT NULL,
 	"owner_id" integer,
 	"spec_id" integer,
-	"branch" text,
 	"viewers" integer[] DEFAULT '{}' NOT NULL,
-	"line" text GENERATED ALWAYS AS (case when spec_id is null then 'name:' || name else 'spec:' || spec_id || coalesce(':' || branch, '') end) STORED NOT NULL,
+	"line" text GENERATED ALWAYS AS (case when spec_id is null then 'name:' || name else 'spec:' || spec_id end) STORED NOT NULL,
 	"deprecated" text,
 	"verdict" text,
 	"bump" text,
@@ -469,7 +465,7 @@ CREATE INDEX "builds_of_spec" ON "builds" USING btree ("spec_id");--> statement-
 CREATE INDEX "deployment_events_of_deployment" ON "deployment_events" USING btree ("deployment_id","id");--> statement-breakpoint
 CREATE INDEX "deployment_shares_of_record" ON "deployment_shares" USING btree ("record_id","user_id");--> statement-breakpoint
 CREATE INDEX "deployments_of_spec" ON "deployments" USING btree ("spec_id");--> statement-breakpoint
-CREATE UNIQUE INDEX "deployments_of_branch" ON "deployments" USING btree ("spec_id",coalesce("branch", '')) WHERE "deployments"."stack_name" is not null and "deployments"."deleted_at" is null;--> statement-breakpoint
+CREATE UNIQUE INDEX "deployments_one_per_spec" ON "deployments" USING btree ("spec_id") WHERE "deployments"."deleted_at" is null;--> statement-breakpoint
 CREATE INDEX "run_changes_of_run" ON "run_changes" USING btree ("run_id","id");--> statement-breakpoint
 CREATE INDEX "run_events_of_run" ON "run_events" USING btree ("run_id","id");--> statement-breakpoint
 CREATE INDEX "run_shares_of_record" ON "run_shares" USING btree ("record_id","user_id");--> statement-breakpoint

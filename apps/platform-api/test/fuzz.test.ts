@@ -40,7 +40,6 @@ const members = {
   allow_breaking: fc.boolean(),
   approval: fc.boolean(),
   ast_payload: fc.oneof(asts, mutated),
-  branch: fc.constantFrom("next", null),
   deprecated: fc.record({ message: odd }),
   description: odd,
   display_name: odd,

@@ -29,13 +29,14 @@ export const loadDatabase = async (url: string, { agents, keysPerAgent, builds, 
       from generate_series(1, ${agents}) i, generate_series(1, ${keysPerAgent}) n`)
     await run(`
       insert into specs (owner_id, name, entity_name, url_slug, latest_version, created_at, updated_at)
-      select i, 'Spec ' || i, 'Thing', 'spec-' || i, 1, now(), now() from generate_series(1, ${agents}) i`)
+      select owner, 'Spec', 'Thing', 'spec', 1, now(), now()
+      from (select i as owner from generate_series(1, ${agents}) i union all select 1 from generate_series(1, ${builds} / 4)) owners`)
     await run(`
       insert into spec_versions (spec_id, version_number, content_hash, state_name, handler_count, section_count, created_at, schema, ast_gzip)
       select id, 1, repeat('0', 64), 'Thing', 1, 1, now(), '{"stack_name":"S","entities":[],"types":[]}', '' from specs`)
     await run(`
-      insert into builds (owner_id, spec_id, spec_version_id, branch, status, phase, progress, status_message, websocket_url, created_at, started_at, completed_at)
-      select o, o, o, 'main', 'completed', 'DEPLOY', 100, 'Done', 'wss://streams.example/spec', now(), now(), now()
+      insert into builds (owner_id, spec_id, spec_version_id, status, phase, progress, status_message, websocket_url, created_at, started_at, completed_at)
+      select o, o, o, 'completed', 'DEPLOY', 100, 'Done', 'wss://streams.example/spec', now(), now(), now()
       from (
         select i as o from generate_series(2, ${agents}) i
         union all select 1 from generate_series(1, ${builds})
@@ -44,14 +45,17 @@ export const loadDatabase = async (url: string, { agents, keysPerAgent, builds, 
       insert into build_events (build_id, event_type, phase, previous_status, new_status, created_at)
       select id, 'status', 'DEPLOY', 'deploying', 'completed', now() from builds`)
     await run(`
-      insert into deployments (owner_id, spec_id, branch, status, websocket_url, current_build_id, first_deployed_at, last_deployed_at)
-      select owner_id, spec_id, 'main', 'active', 'wss://streams.example/spec', id, now(), now() from builds where id % 4 = 0`)
+      insert into deployments (owner_id, spec_id, stack_name, status, websocket_url, current_build_id, first_deployed_at, last_deployed_at)
+      select owner_id, s.id, 'main', 'active', 'wss://streams.example/spec', b.id, now(), now()
+      from (select id, owner_id, row_number() over (partition by owner_id order by id) as n from specs) s
+      join (select id, owner_id, row_number() over (partition by owner_id order by id) as n from builds) b using (owner_id, n)
+      where owner_id = 1 or b.id % 4 = 0`)
     await run(`
       insert into deployment_events (deployment_id, event_type, new_status, actor, created_at)
       select id, 'status', 'active', 'system', now() from deployments, generate_series(1, 3)`)
     await run(`
-      insert into runs (owner_id, workflow, status, trigger, attempt, created_at, started_at, completed_at)
-      select owner_id, 'nightly', 'succeeded', 'schedule', 1, now(), now(), now() from builds where id % 4 = 0`)
+      insert into runs (owner_id, spec_id, spec_version_id, workflow, status, trigger, attempt, created_at, started_at, completed_at)
+      select owner_id, spec_id, spec_version_id, 'nightly', 'succeeded', 'schedule', 1, now(), now(), now() from builds where id % 4 = 0`)
     await run(`
       insert into run_steps (run_id, position, name, status) select id, n, 'step', 'succeeded' from runs, generate_series(1, 3) n`)
     for (const [kind, shares] of [

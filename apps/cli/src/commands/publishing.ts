@@ -5,7 +5,7 @@ export const publishingCommands: CommandTable = {
   commands: {
     push: {
       usage: "<FILE>",
-      options: ["name", "websocket-url", "visibility", "allow-breaking", "branch", "check"],
+      options: ["name", "websocket-url", "visibility", "allow-breaking", "check"],
       summary: "Publish an AST as the next version of a stack, and wait for the result",
       details:
         "It needs a person's key (svc_sk_). A change that breaks readers waits for svc runs resume ID: then the exit code is 1 " +

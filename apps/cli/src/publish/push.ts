@@ -84,7 +84,6 @@ export const publish = async (
   ast: unknown,
   message?: string,
 ): Promise<Outcome> => {
-  const { branch } = context.options
   // The registry's names are in lower case.
   const { id, hasAst } = await prepareSpec(context, api, name.toLowerCase(), ast, message)
   if (message !== undefined) {
@@ -94,7 +93,6 @@ export const publish = async (
     workflow: "publish",
     spec_id: id,
     ast_payload: hasAst || message !== undefined ? undefined : ast,
-    branch,
     allow_breaking: context.flags.has("allow-breaking") || undefined,
   }
   const begun = await callJson(api, "/api/automation/runs", { method: "POST", body })

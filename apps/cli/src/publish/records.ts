@@ -87,14 +87,14 @@ export const specs = recordsCommand({
 export const builds = recordsCommand({
   command: "builds",
   path: "/api/builds",
-  columns: ["id", "spec_id", "branch", "status", "phase", "status_message", "created_at"],
+  columns: ["id", "spec_id", "status", "phase", "status_message", "created_at"],
   parts: buildParts,
 })
 
 export const deployments = recordsCommand({
   command: "deployments",
   path: "/api/deployments",
-  columns: ["id", "spec_name", "branch", "status", "current_version", "last_deployed_at"],
+  columns: ["id", "spec_name", "status", "current_version", "last_deployed_at"],
   actions: { stop: "POST", restart: "POST", rollback: "POST", delete: "DELETE" },
 })
 

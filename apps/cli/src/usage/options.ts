@@ -52,7 +52,6 @@ export const optionTable = {
   language: { value: "LANGUAGE", help: "typescript (default), python or json-schema" },
   output: { value: "FILE", help: "write to this file; - is stdout" },
   visibility: { value: "VISIBILITY", help: "public, global or private (default for a new stack)" },
-  branch: { value: "BRANCH", help: "publish as the private stack NAME--BRANCH" },
   wait: { help: "wait for the result; exit with 1 if it failed. For stream check: wait until a token expires" },
   check: { help: "only say what publishing it would change; any key is enough" },
   "allow-breaking": { help: "publish even if it breaks readers" },

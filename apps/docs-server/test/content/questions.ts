@@ -373,7 +373,6 @@ export const questions: readonly Question[] = [
   ["manage my keys in a web console", "console#console | keys#keys"],
   ["how long does the console keep my key", "console#what-happens-to-the-key"],
   ["can an agent publish a stack", "publishing#your-own-stacks | publishing#publish | agents#what-an-agent-may-not-do"],
-  ["branch of a stack", "publishing#names-branches-and-urls", "branch"],
   ["webhook when a deployment changes", "publishing#the-operators-stream-servers", "deployment.deploy"],
   ["svc push", "command-line#publish-your-own-stacks | command-line#commands | publishing#publish"],
   [

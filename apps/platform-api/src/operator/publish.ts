@@ -159,7 +159,7 @@ export const deprecate = (queries: Queries, given: string, note: Deprecation | u
 /** Gives a person's stack the visibility of its spec, now that it is approved. */
 const showAsWanted = async (tx: Orm, line: string, revision: number): Promise<void> => {
   const [stack] = await tx.select().from(stacks).where(eq(stacks.line, line))
-  if (stack === undefined || stack.specId === null || stack.branch !== null) return
+  if (stack === undefined || stack.specId === null) return
   const [spec] = await tx.select({ visibility: specs.visibility }).from(specs).where(eq(specs.id, stack.specId))
   if (spec === undefined || spec.visibility === stack.visibility) return
   await changeVisibility(tx, stack, spec.visibility, { revision, deprecated: stack.deprecated })

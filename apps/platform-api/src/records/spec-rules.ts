@@ -1,7 +1,7 @@
 // Which changes of a spec are allowed, and which take effect at once.
 import type { Orm } from "../db/database.ts"
 import { lockUser } from "../auth/accounts.ts"
-import { and, eq, isNotNull, isNull } from "../db/drizzle.ts"
+import { and, eq, isNull } from "../db/drizzle.ts"
 import { deployments, specs, stackNames, stacks } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { changeVisibility, type Deprecation, deprecation, showPast } from "../registry/publication.ts"
@@ -31,7 +31,7 @@ export const checkName = async (tx: Orm, userId: number, name: string): Promise<
  */
 export const checkRenamed = async (tx: Orm, specId: number): Promise<void> => {
   await lockJobsOf(tx, specId)
-  const deployed = and(eq(deployments.specId, specId), isNull(deployments.deletedAt), isNotNull(deployments.stackName))
+  const deployed = and(eq(deployments.specId, specId), isNull(deployments.deletedAt))
   const [held] = await tx.select({ id: deployments.id }).from(deployments).where(deployed).limit(1)
   if (held === undefined) return
   throw errors.fail("spec-deployed", {
@@ -55,7 +55,7 @@ export const showAtOnce = async (tx: Orm, spec: SpecRow, mustAsk: boolean): Prom
   await raiseRevision(tx)
   for (const stack of await tx.select().from(stacks).where(eq(stacks.specId, spec.id))) {
     const [held] = await tx.select().from(stackNames).where(eq(stackNames.name, stack.name))
-    const mayBeSeen = stack.branch === null && (!mustAsk || spec.visibility !== "public" || held?.approved === true)
+    const mayBeSeen = !mustAsk || spec.visibility !== "public" || held?.approved === true
     const { deprecated } = spec
     const revision = await raiseRevision(tx)
     await changeVisibility(tx, stack, mayBeSeen ? spec.visibility : stack.visibility, { revision, deprecated })

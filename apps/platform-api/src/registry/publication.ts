@@ -1,7 +1,7 @@
 // What every publication does in its transaction, for the operator and for people.
 import type { SQL } from "drizzle-orm"
 import type { Orm } from "../db/database.ts"
-import { deployments, registryChanges, specs, stackNames, stacks, stackVersions } from "../db/schema/index.ts"
+import { registryChanges, specs, stackNames, stacks, stackVersions } from "../db/schema/index.ts"
 import { and, desc, eq, inArray, lt, ne, orm, sql } from "../db/drizzle.ts"
 import { lastServed, type Shown, recordChanges, type Verdict, viewersOf } from "./stack-changes.ts"
 import { spellingsOf } from "./websocket-url.ts"
@@ -19,14 +19,14 @@ export class StackConflict extends Error {
   }
 }
 
-/** The owner of a stack: a spec and its branch, or the operator. */
-export type StackHolder =
-  | { readonly ownerId: number; readonly specId: number; readonly branch: string | null }
-  | undefined
+/** The owner of a stack: a person's spec, or the operator. */
+export type StackHolder = { readonly ownerId: number; readonly specId: number } | undefined
 
 /** What versions belong to. A line never passes to another stack with the name. */
-export const lineOf = (name: string, holder: Omit<NonNullable<StackHolder>, "ownerId"> | undefined): string =>
-  holder === undefined ? `name:${name}` : `spec:${holder.specId}${holder.branch === null ? "" : `:${holder.branch}`}`
+export const lineOf = (name: string, holder: { readonly specId: number } | undefined): string =>
+  holder === undefined ? `name:${name}` : lineOfSpec(holder.specId)
+
+export const lineOfSpec = (specId: number): string => `spec:${specId}`
 
 const restMs = 30 * 24 * 3600 * 1000
 
@@ -123,7 +123,6 @@ export const putStack = async (
     ...bytes,
     ...owner,
     specId: holder?.specId ?? null,
-    branch: holder?.branch ?? null,
     viewers: await viewersOf(tx, owner.ownerId, holder?.specId ?? null),
     verdict: diff?.verdict ?? null,
     bump: diff?.bump ?? null,
@@ -176,9 +175,9 @@ export const changeVisibility = async (
 }
 
 /**
- * Updates who can read the past changes of a spec's withdrawn stacks. Published stacks have it done with
- * each change of theirs.
- * @param visibility of the spec's production; undefined leaves it unchanged
+ * Updates who can read the past changes of a spec's withdrawn stack. A published stack has it done with each change of
+ * its own.
+ * @param visibility undefined leaves it unchanged
  */
 export const showPast = async (
   tx: Orm,
@@ -187,15 +186,12 @@ export const showPast = async (
 ): Promise<void> => {
   const [spec] = await tx.select({ ownerId: specs.ownerId }).from(specs).where(eq(specs.id, specId))
   const viewers = await viewersOf(tx, spec?.ownerId ?? null, specId)
-  const { branch } = deployments
-  for (const one of await tx.selectDistinct({ branch }).from(deployments).where(eq(deployments.specId, specId))) {
-    const ofLine = eq(registryChanges.line, lineOf("", { specId, branch: one.branch }))
-    const published = tx.select({ id: stacks.id }).from(stacks).where(eq(stacks.line, registryChanges.line))
-    await tx
-      .update(registryChanges)
-      .set(one.branch === null && visibility !== undefined ? { viewers, visibility } : { viewers })
-      .where(and(ofLine, ne(registryChanges.kind, "withdrawn"), orm.notExists(published)))
-  }
+  const ofLine = eq(registryChanges.line, lineOfSpec(specId))
+  const published = tx.select({ id: stacks.id }).from(stacks).where(eq(stacks.line, registryChanges.line))
+  await tx
+    .update(registryChanges)
+    .set(visibility === undefined ? { viewers } : { viewers, visibility })
+    .where(and(ofLine, ne(registryChanges.kind, "withdrawn"), orm.notExists(published)))
 }
 
 /** What readers of a deprecated stack are told. */

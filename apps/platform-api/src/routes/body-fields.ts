@@ -1,6 +1,6 @@
 // Fields that several request bodies share.
 import { z } from "@svc/openapi"
-import { branchPattern, specNamePattern } from "../records/stack-names.ts"
+import { stackNamePattern } from "../records/stack-names.ts"
 
 const storable = (text: string): boolean => text.isWellFormed() && !text.includes("\0")
 
@@ -18,17 +18,8 @@ export const recordNumber = z
 export const specName = z
   .string()
   .toLowerCase()
-  .regex(
-    specNamePattern,
-    "must have 1 to 63 letters, digits and single dashes, not start with a dash, and not be `changes`",
-  )
-  .meta({ description: "The stack's name: lower-case letters, digits and single dashes" })
-
-export const branch = z
-  .string()
-  .regex(branchPattern, "must have 1 to 31 lower-case letters, digits and dashes and not start with a dash")
-  .meta({ description: "Publishes a separate private stack, `<name>--<branch>`" })
-  .nullish()
+  .regex(stackNamePattern, "must have 1 to 63 letters, digits and dashes, not start with a dash, and not be `changes`")
+  .meta({ description: "The stack's name: lower-case letters, digits and dashes" })
 
 export const astPayload = z.unknown().meta({ type: "object", description: "The AST: a stack file" })
 

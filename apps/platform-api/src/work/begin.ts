@@ -12,8 +12,7 @@ import type { RunRow } from "./records.ts"
 type NewBuild = {
   readonly ownerId: number
   readonly specId: number
-  readonly specVersionId: number | null
-  readonly branch: string | null
+  readonly specVersionId: number
   readonly allowBreaking: boolean
   readonly runId?: number
 }
@@ -42,9 +41,8 @@ export const beginOwnBuild = async (tx: Orm, build: NewBuild, limit: number, at:
   return beginBuild(tx, build, at)
 }
 
-type NewRun = Pick<RunRow, "ownerId" | "specVersionId" | "branch" | "allowBreaking" | "approval" | "attempt"> & {
-  readonly specId: number
-} & Partial<Pick<RunRow, "approvedAt" | "retryOfId" | "buildId">>
+type NewRun = Pick<RunRow, "ownerId" | "specId" | "specVersionId" | "allowBreaking" | "approval" | "attempt"> &
+  Partial<Pick<RunRow, "approvedAt" | "retryOfId" | "buildId">>
 
 /**
  * Returns the run's id. Throws limit-reached.

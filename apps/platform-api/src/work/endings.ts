@@ -2,7 +2,7 @@
 import type { Orm } from "../db/database.ts"
 import { and, eq, isNull, orm } from "../db/drizzle.ts"
 import { deployments, deploymentShares, stackNames, stacks } from "../db/schema/index.ts"
-import { freeNames, lineOf, removeStack } from "../registry/publication.ts"
+import { freeNames, lineOfSpec, removeStack } from "../registry/publication.ts"
 import { raiseRevision } from "../registry/stack-changes.ts"
 import { moveBuild, moveDeployment } from "./events.ts"
 import { addJob, dropJob, wakeJob } from "./queue/jobs.ts"
@@ -36,7 +36,7 @@ export const endBuild = async (
   await moveBuild(tx, build.id, status, at, { statusMessage: message })
   await dropJob(tx, "build", build.id)
   if (build.runId !== null) await wakeJob(tx, "run", build.runId)
-  const deployment = await deploymentOf(tx, build.specId, build.branch)
+  const deployment = await deploymentOf(tx, build.specId)
   if (deployment?.operation === "deploy" && deployment.operationId === build.id) {
     await settle(tx, deployment, message, at)
   }
@@ -46,12 +46,12 @@ export const endBuild = async (
   const kept = tx.select({ id }).from(deployments).where(ofName)
   await tx
     .delete(stackNames)
-    .where(and(eq(stackNames.line, lineOf("", build)), isNull(stackNames.freedAt), orm.notExists(kept)))
+    .where(and(eq(stackNames.line, lineOfSpec(build.specId)), isNull(stackNames.freedAt), orm.notExists(kept)))
 }
 
 /** Removes the stack of a deployment from the registry. */
 export const withdraw = async (tx: Orm, deployment: DeploymentRow): Promise<void> => {
-  await removeStack(tx, eq(stacks.line, lineOf("", deployment)), await raiseRevision(tx))
+  await removeStack(tx, eq(stacks.line, lineOfSpec(deployment.specId)), await raiseRevision(tx))
 }
 
 /** Deletes a stopped deployment. Its stack's name stays reserved for a while. Stream servers are told afterwards. */
@@ -59,6 +59,6 @@ export const deleteDeployment = async (tx: Orm, deployment: DeploymentRow, at: D
   await tx.delete(deploymentShares).where(eq(deploymentShares.recordId, deployment.id))
   await tx.update(deployments).set({ deletedAt: at }).where(eq(deployments.id, deployment.id))
   await dropJob(tx, "deployment", deployment.id)
-  await freeNames(tx, lineOf("", deployment), at)
+  await freeNames(tx, lineOfSpec(deployment.specId), at)
   await addJob(tx, "notice", deployment.id, deployment.ownerId, deployment.specId)
 }

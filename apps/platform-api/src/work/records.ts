@@ -1,7 +1,7 @@
 // What steps read. Records that are about to change are locked.
 import type { Orm } from "../db/database.ts"
 import { theRow } from "../db/statements.ts"
-import { and, asc, desc, eq, isNotNull, isNull, orm } from "../db/drizzle.ts"
+import { and, desc, eq, isNull, orm } from "../db/drizzle.ts"
 import { builds, deploymentEvents, deployments, runs, specs, specVersions } from "../db/schema/index.ts"
 
 export type SpecRow = typeof specs.$inferSelect
@@ -43,30 +43,13 @@ export const lockRun = async (tx: Orm, id: number): Promise<RunRow> =>
 export const readSpec = async (tx: Orm, id: number): Promise<SpecRow> =>
   theRow(await tx.select().from(specs).where(eq(specs.id, id)))
 
-export const readVersion = async (tx: Orm, id: number | null): Promise<VersionRow> =>
-  theRow(
-    await tx
-      .select()
-      .from(specVersions)
-      .where(eq(specVersions.id, id ?? 0)),
-  )
+export const readVersion = async (tx: Orm, id: number): Promise<VersionRow> =>
+  theRow(await tx.select().from(specVersions).where(eq(specVersions.id, id)))
 
-const onBranch = (branch: string | null) =>
-  branch === null ? isNull(deployments.branch) : eq(deployments.branch, branch)
-
-/** The deployment of a spec's branch. An imported one counts only if there is no other. */
-export const deploymentOf = async (
-  tx: Orm,
-  specId: number,
-  branch: string | null,
-): Promise<DeploymentRow | undefined> => {
-  const [row] = await tx
-    .select()
-    .from(deployments)
-    .where(and(eq(deployments.specId, specId), onBranch(branch), isNull(deployments.deletedAt)))
-    .orderBy(desc(isNotNull(deployments.stackName)), asc(deployments.id))
-    .limit(1)
-    .for("no key update")
+/** The deployment of a spec. */
+export const deploymentOf = async (tx: Orm, specId: number): Promise<DeploymentRow | undefined> => {
+  const ofSpec = and(eq(deployments.specId, specId), isNull(deployments.deletedAt))
+  const [row] = await tx.select().from(deployments).where(ofSpec).for("no key update")
   return row
 }
 

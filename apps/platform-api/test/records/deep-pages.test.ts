@@ -67,7 +67,7 @@ describe.each(databaseKinds)("pages of long lists on %s", (kind) => {
       [account],
     )
     await query(
-      "insert into builds (owner_id, spec_id, status, created_at) select owner_id, spec_id, 'pending', now() from builds where owner_id = $1",
+      "insert into builds (owner_id, spec_id, spec_version_id, status, created_at) select owner_id, spec_id, spec_version_id, 'pending', now() from builds where owner_id = $1",
       [other],
     )
     const counts = await query(`

@@ -57,8 +57,8 @@ describe.each(databaseKinds)("life cycles of records on %s", (database) => {
   const begin = async (kind: "build" | "run"): Promise<number> => {
     const insert = {
       build:
-        "insert into builds (owner_id, spec_id, status, created_at) values ($1, $2, 'pending', $3::timestamptz) returning id",
-      run: "insert into runs (owner_id, spec_id, workflow, status, trigger, attempt, created_at) values ($1, $2, 'w', 'queued', 'manual', 1, $3::timestamptz) returning id",
+        "insert into builds (owner_id, spec_id, spec_version_id, status, created_at) select $1, spec_id, id, 'pending', $3::timestamptz from spec_versions where spec_id = $2 limit 1 returning id",
+      run: "insert into runs (owner_id, spec_id, spec_version_id, workflow, status, trigger, attempt, created_at) select $1, spec_id, id, 'w', 'queued', 'manual', 1, $3::timestamptz from spec_versions where spec_id = $2 limit 1 returning id",
     }[kind]
     const [row] = await query<{ id: number }>(insert, [ownerId, base.spec, at(0)])
     return row?.id ?? 0
@@ -133,10 +133,13 @@ describe.each(databaseKinds)("life cycles of records on %s", (database) => {
         )
         const refused = await refusalOf(
           service.database().transaction(async (tx) => {
-            const spec = base.spec
-            await tx.execute(
-              sql`insert into deployments (owner_id, spec_id, websocket_url) values (${ownerId}, ${spec}, 'ws://x')`,
-            )
+            await tx.execute(sql`
+              with spec as (
+                insert into specs (owner_id, name, url_slug, latest_version, created_at, updated_at)
+                values (${ownerId}, 's', 's', 0, now(), now()) returning id
+              )
+              insert into deployments (owner_id, spec_id, stack_name, websocket_url)
+              select ${ownerId}, id, 'x', 'ws://x' from spec`)
             for (const step of steps) {
               await tx.execute(sql`insert into deployment_events (deployment_id, event_type, actor, new_status, created_at)
                 values (currval('deployments_id_seq'), 'status', 'system', ${step.status}, ${at(step.seconds)}::timestamptz)`)
@@ -173,10 +176,10 @@ describe.each(databaseKinds)("life cycles of records on %s", (database) => {
       "update runs set status = 'succeeded'",
       "update runs set attempt = 9",
       "update specs set latest_version = 9",
-      "insert into builds (owner_id, spec_id, status, created_at) select owner_id, id, 'queued', now() from specs",
-      "insert into builds (owner_id, spec_id, status, created_at, started_at) select owner_id, id, 'pending', now(), now() from specs",
-      "insert into runs (owner_id, workflow, status, trigger, attempt, created_at) select owner_id, 'w', 'running', 'manual', 1, now() from specs",
-      "insert into deployments (owner_id, spec_id, websocket_url, status) select owner_id, id, 'ws://x', 'active' from specs",
+      "insert into builds (owner_id, spec_id, spec_version_id, status, created_at) select owner_id, spec_id, spec_version_id, 'queued', now() from builds",
+      "insert into builds (owner_id, spec_id, spec_version_id, status, created_at, started_at) select owner_id, spec_id, spec_version_id, 'pending', now(), now() from builds",
+      "insert into runs (owner_id, spec_id, spec_version_id, workflow, status, trigger, attempt, created_at) select owner_id, spec_id, spec_version_id, 'w', 'running', 'manual', 1, now() from builds",
+      "insert into deployments (owner_id, spec_id, stack_name, websocket_url, status) select owner_id, id, 'x', 'ws://x', 'active' from specs",
       "insert into specs (owner_id, name, entity_name, url_slug, latest_version, created_at, updated_at) select owner_id, name, entity_name, url_slug, 1, now(), now() from specs",
       "update build_events set new_status = 'completed'",
       "delete from build_events",
@@ -207,8 +210,8 @@ describe.each(databaseKinds)("life cycles of records on %s", (database) => {
     const [version] = await query<{ id: number }>("select id from spec_versions where spec_id = $1", [foreignSpec])
     const cases: readonly (readonly [string, readonly unknown[], string])[] = [
       [
-        "insert into builds (owner_id, spec_id, status, created_at) values ($1, $2, 'pending', now())",
-        [ownerId, foreignSpec],
+        "insert into builds (owner_id, spec_id, spec_version_id, status, created_at) values ($1, $2, $3, 'pending', now())",
+        [ownerId, foreignSpec, version?.id],
         "23503",
       ],
       [
@@ -217,18 +220,18 @@ describe.each(databaseKinds)("life cycles of records on %s", (database) => {
         "23503",
       ],
       [
-        "insert into deployments (owner_id, spec_id, websocket_url, current_build_id) values ($1, $2, 'ws://x', $3)",
+        "insert into deployments (owner_id, spec_id, stack_name, websocket_url, current_build_id) values ($1, $2, 'x', 'ws://x', $3)",
         [ownerId, spec, foreignBuild],
         "23514",
       ],
       [
-        "insert into runs (owner_id, spec_id, workflow, status, trigger, attempt, created_at) values ($1, $2, 'w', 'queued', 'manual', 1, now())",
-        [ownerId, foreignSpec],
+        "insert into runs (owner_id, spec_id, spec_version_id, workflow, status, trigger, attempt, created_at) values ($1, $2, $3, 'w', 'queued', 'manual', 1, now())",
+        [ownerId, foreignSpec, version?.id],
         "23503",
       ],
       [
-        "insert into runs (owner_id, retry_of_id, workflow, status, trigger, attempt, created_at) values ($1, $2, 'w', 'queued', 'manual', 1, now())",
-        [ownerId, run],
+        "insert into runs (owner_id, spec_id, spec_version_id, retry_of_id, workflow, status, trigger, attempt, created_at) select owner_id, spec_id, spec_version_id, id, 'w', 'queued', 'manual', 1, now() from runs where id = $1",
+        [run],
         "23514",
       ],
       [

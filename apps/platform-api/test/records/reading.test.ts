@@ -85,7 +85,6 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
       id: ids.build,
       spec_id: ids.spec,
       spec_version_id: versions[0].id,
-      branch: null,
       status: "failed",
       phase: "SCANNED",
       progress: 40,
@@ -117,7 +116,6 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
       id: ids.deployment,
       spec_id: ids.spec,
       spec_name: "Orders of the day",
-      branch: null,
       status: "active",
       status_message: "Up again",
       websocket_url: "wss://streams.example/orders-2",
@@ -168,7 +166,7 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
     const [second] = runs
     expect(runs).toEqual([second, first])
     expect(second).toMatchObject({ attempt: 4, retry_of_id: first.id, status: "queued", trigger: "manual" })
-    expect(second).toMatchObject({ spec_id: null, deployment_id: null, error_code: null, started_at: null })
+    expect(second).toMatchObject({ deployment_id: null, error_code: null, started_at: null })
     const at = "2026-11-20T10:00:21.000Z"
     expect((await read("/api/automation/runs/ID")).body).toEqual({
       ...first,

@@ -76,6 +76,14 @@ const insertSpec = async (tx: Orm, ownerId: number, given: { name: string; urlSl
 
 const second = (seconds: number): Date => new Date(Date.UTC(2026, 10, 20, 10) + seconds * 1000)
 
+const orders2 = "wss://streams.example/orders-2"
+
+const insertVersion = async (tx: Orm, specId: number, versionNumber: number) => {
+  const { entities, ...prepared } = prepareVersion(parseAst(orderAst(`0.0.${versionNumber}`)))
+  const row = { ...prepared, ...only(entities), specId, versionNumber, createdAt: insertedAt }
+  return only(await tx.insert(tables.specVersions).values(row).returning({ id: tables.specVersions.id })).id
+}
+
 /** One record of every kind with every field, and a retry of the run. Returns their ids. */
 export const insertRecords = (service: TestService, owner: string, viewers: readonly string[] = []) =>
   service.database().transaction(async (tx) => {
@@ -85,23 +93,19 @@ export const insertRecords = (service: TestService, owner: string, viewers: read
       urlSlug: "orders",
       websocketUrl: "wss://streams.example/orders",
     })
-    const versions: number[] = []
-    for (const versionNumber of [1, 2]) {
-      const { entities, ...prepared } = prepareVersion(parseAst(orderAst(`0.0.${versionNumber}`)))
-      const row = { ...prepared, ...only(entities), specId: spec, versionNumber, createdAt: insertedAt }
-      versions.push(only(await tx.insert(tables.specVersions).values(row).returning({ id: tables.specVersions.id })).id)
-    }
+    await insertVersion(tx, spec, 1)
+    const specVersionId = await insertVersion(tx, spec, 2)
     const build = only(
       await tx
         .insert(tables.builds)
         .values({
           ownerId,
           specId: spec,
-          specVersionId: versions[1],
+          specVersionId,
           status: "pending",
           progress: 40,
           statusMessage: "Compiling",
-          websocketUrl: "wss://streams.example/orders-2",
+          websocketUrl: orders2,
           createdAt: second(0.999),
         })
         .returning({ id: tables.builds.id }),
@@ -114,7 +118,7 @@ export const insertRecords = (service: TestService, owner: string, viewers: read
     const deployment = only(
       await tx
         .insert(tables.deployments)
-        .values({ ownerId, specId: spec, websocketUrl: "wss://streams.example/orders-2", currentBuildId: build })
+        .values({ ownerId, specId: spec, stackName: "orders", websocketUrl: orders2, currentBuildId: build })
         .returning({ id: tables.deployments.id }),
     ).id
     const ofDeployment = { deploymentId: deployment, buildId: build, eventType: "status", actor: "system" } as const
@@ -132,14 +136,19 @@ export const insertRecords = (service: TestService, owner: string, viewers: read
       { ...ofDeployment, newStatus: "updating", createdAt: second(17) },
       { ...ofDeployment, newStatus: "active", message: "Up again", createdAt: second(18) },
     ])
-    const run = { ownerId, workflow: "nightly", status: "queued" } as const
+    const run = {
+      ownerId,
+      specId: spec,
+      specVersionId,
+      workflow: "nightly",
+      status: "queued",
+    } as const
     const first = only(
       await tx
         .insert(tables.runs)
         .values({
           ...run,
           trigger: "schedule",
-          specId: spec,
           deploymentId: deployment,
           attempt: 3,
           errorCode: "no-space",
@@ -180,12 +189,14 @@ export const insertBuilds = (
   service.database().transaction(async (tx) => {
     const ownerId = await accountOf(tx, owner)
     const spec = await insertSpec(tx, ownerId, { name: "Many", urlSlug: "many" })
+    const specVersionId = await insertVersion(tx, spec, 1)
     const rows = await tx
       .insert(tables.builds)
       .values(
         Array.from({ length: count }, () => ({
           ownerId,
           specId: spec,
+          specVersionId,
           status: "pending" as const,
           createdAt: insertedAt,
         })),

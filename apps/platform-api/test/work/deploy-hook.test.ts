@@ -50,7 +50,6 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
         deployment_id,
         spec_id: spec.id,
         name: "hooked",
-        branch: null,
         version: 1,
         websocket_url: "wss://people.example/hooked",
       },

@@ -41,7 +41,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
       "completed",
     ])
     const deployment = await owner.get(`/api/deployments/${run.deployment_id}`)
-    expect(deployment).toMatchObject({ status: "active", current_version: 1, spec_name: "orders", branch: null })
+    expect(deployment).toMatchObject({ status: "active", current_version: 1, spec_name: "orders" })
   })
 
   test("a breaking change waits for approval, and a rollback brings the old version back", async () => {
@@ -91,14 +91,14 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     for (const spec_id of [-1, 1.5, "1", 1e300]) expect(await build({ spec_id })).toBe("invalid-request")
   })
 
-  test("a branch is a private stack of its own, seen by its owner alone", async () => {
-    const spec = await owner.newSpec("branched", { ast_payload: first })
-    const build = await owner.built({ spec_id: spec.id, branch: "next" })
-    expect([build.status, build.websocket_url]).toEqual(["completed", "wss://branched--next.streams.example"])
-    await shows("branched--next", 1, owner.key)
-    expect(await service.code("GET", "/api/registry/branched--next")).toBe("stack-not-found")
-    const listed = (await service.call("GET", "/api/registry?q=branched", { key: owner.key })).body
-    expect(listed.map(({ name }: { name: string }) => name)).toEqual(["branched--next"])
+  test("a private stack without a URL of its own has the operator's, and only its owner sees it", async () => {
+    const spec = await owner.newSpec("hidden", { ast_payload: first, websocket_url: null, visibility: "private" })
+    const build = await owner.built({ spec_id: spec.id })
+    expect([build.status, build.websocket_url]).toEqual(["completed", "wss://hidden.streams.example"])
+    await shows("hidden", 1, owner.key)
+    expect(await service.code("GET", "/api/registry/hidden")).toBe("stack-not-found")
+    const listed = (await service.call("GET", "/api/registry?q=hidden", { key: owner.key })).body
+    expect(listed.map(({ name }: { name: string }) => name)).toEqual(["hidden"])
     const session = { websocket_url: build.websocket_url }
     expect((await owner.call("POST", "/ws/sessions", session)).status).toBe(200)
     expect(await owner.code("POST", "/ws/sessions", { ...session, scope: "transaction:inspect" })).toBe(
@@ -108,7 +108,6 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect(await service.code("POST", "/ws/sessions", { key: agent.key, body: session })).toBe(
       "agent-account-forbidden",
     )
-    expect(await owner.code("POST", "/api/builds", { spec_id: spec.id, branch: "No" })).toBe("invalid-request")
   })
 
   test("what is shared with an agent it sees whole, at once, until it is taken back", async () => {

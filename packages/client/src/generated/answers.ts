@@ -504,9 +504,7 @@ export type Build = {
   /** The spec that is built */
   readonly spec_id: number
   /** The version that is built */
-  readonly spec_version_id: number | null
-  /** null for production */
-  readonly branch: string | null
+  readonly spec_version_id: number
   /** Where the build is in its life */
   readonly status:
     | "pending"
@@ -541,8 +539,6 @@ export type Deployment = {
   readonly spec_id: number
   /** Name of the spec */
   readonly spec_name: string
-  /** null for production */
-  readonly branch: string | null
   /** Whether readers get the stack */
   readonly status: "active" | "updating" | "stopped" | "failed"
   /** Why it failed */
@@ -590,7 +586,7 @@ export type Run = {
   /** What started it */
   readonly trigger: "manual" | "schedule" | "event"
   /** The published spec */
-  readonly spec_id: number | null
+  readonly spec_id: number
   /** The deployment it made */
   readonly deployment_id: number | null
   /** 2 for the first retry */

@@ -92,8 +92,7 @@ export const builds = pgTable(
     id: id(),
     ownerId: integer("owner_id").notNull(),
     specId: integer("spec_id").notNull(),
-    specVersionId: integer("spec_version_id"),
-    branch: text(),
+    specVersionId: integer("spec_version_id").notNull(),
     status: text({ enum: buildStatuses }).notNull(),
     phase: text(),
     progress: integer(),
@@ -145,15 +144,14 @@ export const deployments = pgTable(
     id: id(),
     ownerId: integer("owner_id").notNull(),
     specId: integer("spec_id").notNull(),
-    branch: text(),
     status: text({ enum: deploymentStatuses }),
     statusMessage: text("status_message"),
     websocketUrl: text("websocket_url").notNull(),
     currentBuildId: integer("current_build_id"),
     firstDeployedAt: time("first_deployed_at"),
     lastDeployedAt: time("last_deployed_at"),
-    /** The stack's name in the registry, kept while stopped. Null for imported deployments. */
-    stackName: text("stack_name"),
+    /** The stack's name in the registry, kept while stopped. */
+    stackName: text("stack_name").notNull(),
     /** What an updating deployment is doing, the event that started it, and the status to return to if it fails. */
     operation: text({ enum: ["deploy", "stop", "restart"] }),
     operationId: integer("operation_id"),
@@ -169,9 +167,9 @@ export const deployments = pgTable(
       foreignColumns: [builds.ownerId, builds.id],
     }),
     index("deployments_of_spec").on(t.specId),
-    uniqueIndex("deployments_of_branch")
-      .on(t.specId, sql`coalesce(${t.branch}, '')`)
-      .where(sql`${t.stackName} is not null and ${t.deletedAt} is null`),
+    uniqueIndex("deployments_one_per_spec")
+      .on(t.specId)
+      .where(sql`${t.deletedAt} is null`),
     check("deployments_status", isOneOf(t.status, lifeCycles.deployment.statuses)),
     check("deployments_times", timesAscend(t.firstDeployedAt, t.lastDeployedAt)),
   ],
@@ -208,7 +206,7 @@ export const runs = pgTable(
     workflow: text().notNull(),
     status: text({ enum: runStatuses }).notNull(),
     trigger: text({ enum: runTriggers }).notNull(),
-    specId: integer("spec_id"),
+    specId: integer("spec_id").notNull(),
     deploymentId: integer("deployment_id"),
     attempt: integer().notNull(),
     retryOfId: integer("retry_of_id"),
@@ -217,8 +215,7 @@ export const runs = pgTable(
     createdAt: time("created_at").notNull(),
     startedAt: time("started_at"),
     completedAt: time("completed_at"),
-    specVersionId: integer("spec_version_id"),
-    branch: text(),
+    specVersionId: integer("spec_version_id").notNull(),
     allowBreaking: boolean("allow_breaking").notNull().default(false),
     /** Whether it waits for approval even if nothing breaks, and when it was approved. */
     approval: boolean().notNull().default(false),

@@ -30,20 +30,17 @@ export const stacks = pgTable(
     // Complete compressed responses, so that a replica compresses nothing when it starts.
     schemaGzip: bytea("schema_gzip").notNull(),
     astGzip: bytea("ast_gzip").notNull(),
-    /** The person, spec and branch of a person's stack. Null for the operator's stacks. */
+    /** The person and spec of a person's stack. Null for the operator's stacks. */
     ownerId: integer("owner_id").references(() => users.id),
     specId: integer("spec_id"),
-    branch: text(),
     /**
      * The accounts that can read it while it is private: its owner and those the spec is shared with.
      */
     viewers: integer().array().notNull().default([]),
-    /** Identifies a series of versions: the spec's branch, or the operator's name. It never passes to another stack. */
+    /** Identifies a series of versions: the spec's, or the operator's name's. It never passes to another stack. */
     line: text()
       .notNull()
-      .generatedAlwaysAs(
-        sql`case when spec_id is null then 'name:' || name else 'spec:' || spec_id || coalesce(':' || branch, '') end`,
-      ),
+      .generatedAlwaysAs(sql`case when spec_id is null then 'name:' || name else 'spec:' || spec_id end`),
     /** JSON of `{message, since, successor?}`. */
     deprecated: text(),
     /** How this version differs from the one before it in its line. */

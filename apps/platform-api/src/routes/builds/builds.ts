@@ -16,7 +16,6 @@ const build = record({
   id: [builds.id, id.meta({ description: "Its id" })],
   spec_id: [builds.specId, id.meta({ description: "The spec that is built" })],
   spec_version_id: [builds.specVersionId, id.meta({ description: "The version that is built" })],
-  branch: [builds.branch, text.meta({ description: "null for production" })],
   status: [builds.status, status],
   phase: [builds.phase, text.meta({ description: "The current phase" })],
   progress: [builds.progress, z.int().min(0).max(100).meta({ description: "In percent" })],

@@ -7,14 +7,13 @@ import { versionOrLatest } from "../../records/spec-versions.ts"
 import { beginOwnBuild } from "../../work/begin.ts"
 import { endBuild } from "../../work/endings.ts"
 import { type Api, idPath, jsonRequest } from "../api.ts"
-import { branch, nothing, recordNumber } from "../body-fields.ts"
+import { nothing, recordNumber } from "../body-fields.ts"
 import { change, changeFailures, changingWithBody } from "../change.ts"
-import { branchOf, deployCodes, firstLook } from "../deployments/deploying.ts"
+import { deployCodes, firstLook } from "../deployments/deploying.ts"
 
 export const newBuild = z.object({
   spec_id: recordNumber.meta({ description: "The spec's id" }),
   spec_version_id: recordNumber.meta({ description: "A version's `id`. Default: the latest" }).nullish(),
-  branch,
   allow_breaking: z.boolean().default(false).meta({ description: "Builds even if the version breaks readers" }),
 })
 const buildAnswer = z.object({ build_id: z.int(), status: z.string(), message: z.string() })
@@ -39,11 +38,10 @@ export const buildChangeRoutes = (api: Api, dependencies: Dependencies): void =>
     const given = c.req.valid("json")
     return change(dependencies, c, async ({ tx, at, userId, tell }) => {
       const spec = await ownSpec(tx, userId, given.spec_id)
-      const onBranch = branchOf(spec, given.branch)
       const specVersionId = await versionOrLatest(tx, spec.id, given.spec_version_id)
-      await firstLook(tx, spec, onBranch, config.streamUrlTemplate, at)
+      await firstLook(tx, spec, config.streamUrlTemplate, at)
       const { allow_breaking: allowBreaking } = given
-      const build = { ownerId: userId, specId: spec.id, specVersionId, branch: onBranch, allowBreaking }
+      const build = { ownerId: userId, specId: spec.id, specVersionId, allowBreaking }
       const id = await beginOwnBuild(tx, build, config.perOwner.waitingBuilds, at)
       await tell("build.create", `build:${id}`)
       return taken(id, "pending", `Follow it: GET /api/builds/${id}`)

@@ -107,9 +107,8 @@ export const deploymentChangeRoutes = (api: Api, dependencies: Dependencies): vo
       const status = requireState(deployment, "rollback", "rolled back")
       const spec = await ownSpec(tx, userId, deployment.specId)
       const specVersionId = number == null ? await versionBefore(tx, id) : await versionNumbered(tx, spec.id, number)
-      const { branch } = deployment
-      await firstLook(tx, spec, branch, config.streamUrlTemplate, at)
-      const build = { ownerId: userId, specId: spec.id, specVersionId, branch, allowBreaking: true }
+      await firstLook(tx, spec, config.streamUrlTemplate, at)
+      const build = { ownerId: userId, specId: spec.id, specVersionId, allowBreaking: true }
       const buildId = await beginOwnBuild(tx, build, config.perOwner.waitingBuilds, at)
       await tell("deployment.rollback", `deployment:${id} build:${buildId}`)
       return taken(id, status, "It is being rolled back.", { build_id: buildId })

@@ -18,7 +18,6 @@ const deployment = record({
   id: [deployments.id, id.meta({ description: "Its id" })],
   spec_id: [deployments.specId, id.meta({ description: "The spec that it serves" })],
   spec_name: [specs.name, text],
-  branch: [deployments.branch, text.meta({ description: "null for production" })],
   // Null only inside the transaction that creates the deployment.
   status: [sql<z.infer<typeof status>>`${deployments.status}`, status],
   status_message: [deployments.statusMessage, text.meta({ description: "Why it failed" })],

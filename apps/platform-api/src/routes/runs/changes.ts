@@ -16,7 +16,7 @@ import { type Api, idPath, jsonRequest } from "../api.ts"
 import { astPayload, nothing } from "../body-fields.ts"
 import { newBuild } from "../builds/changes.ts"
 import { type Change, change, changeFailures, changingWithBody } from "../change.ts"
-import { branchOf, deployCodes, firstLook } from "../deployments/deploying.ts"
+import { deployCodes, firstLook } from "../deployments/deploying.ts"
 import { versionIn } from "../large-body.ts"
 import { presentRun, runStatements, runWithSteps } from "./runs.ts"
 
@@ -35,10 +35,6 @@ const taken = async (tx: Orm, userId: number, id: number) =>
     location: `/api/automation/runs/${id}`,
   }) as const
 
-/** An imported run can't continue, because it has no version. */
-type ManagedRun = RunRow & { readonly specId: number; readonly specVersionId: number }
-const isManaged = (run: RunRow): run is ManagedRun => run.specId !== null && run.specVersionId !== null
-
 /** What can be done to a run, and in which statuses. `work` returns the id of the resulting run. */
 const operations: Readonly<
   Record<
@@ -48,7 +44,7 @@ const operations: Readonly<
       readonly done: string
       readonly summary: string
       /** @param limit the maximum number of active runs per owner */
-      readonly work: (run: ManagedRun, change: Change, limit: number) => Promise<number>
+      readonly work: (run: RunRow, change: Change, limit: number) => Promise<number>
     }
   >
 > = {
@@ -73,8 +69,8 @@ const operations: Readonly<
         throw errors.fail("run-state", { message: `The run was already retried by run ${again.id}.` })
       await ownSpec(tx, userId, run.specId)
       const built = run.buildId !== null && (await readBuild(tx, run.buildId)).status === "completed"
-      const { ownerId, specId, specVersionId, branch, allowBreaking, approval, approvedAt } = run
-      const same = { ownerId, specId, specVersionId, branch, allowBreaking, approval, approvedAt }
+      const { ownerId, specId, specVersionId, allowBreaking, approval, approvedAt } = run
+      const same = { ownerId, specId, specVersionId, allowBreaking, approval, approvedAt }
       const next = { ...same, attempt: run.attempt + 1, retryOfId: run.id, buildId: built ? run.buildId : null }
       return beginRun(tx, next, await stepsDone(tx, run, built), limit, at)
     },
@@ -120,14 +116,13 @@ export const runChangeRoutes = (api: Api, dependencies: Dependencies): void => {
     return change(dependencies, c, async ({ tx, at, userId, tell }) => {
       // The lock on the spec gives its runs the same order as their versions.
       const spec = await ownSpec(tx, userId, given.spec_id)
-      const branch = branchOf(spec, given.branch)
-      await firstLook(tx, spec, branch, config.streamUrlTemplate, at)
+      await firstLook(tx, spec, config.streamUrlTemplate, at)
       const limit = config.versionsPerSpec
       const added = prepared && (await addVersion(tx, spec, prepared, { message: null, limit, at }))
       if (added?.isNew === true) await tell("version.create", `spec:${spec.id} version:${added.number}`)
       const specVersionId = added?.id ?? (await versionOrLatest(tx, spec.id, given.spec_version_id))
       const { allow_breaking: allowBreaking, approval } = given
-      const run = { ownerId: userId, specId: spec.id, specVersionId, branch, allowBreaking, approval, attempt: 1 }
+      const run = { ownerId: userId, specId: spec.id, specVersionId, allowBreaking, approval, attempt: 1 }
       const id = await beginRun(tx, run, new Set(), config.perOwner.waitingRuns, at)
       await tell("run.create", `run:${id}`)
       return taken(tx, userId, id)
@@ -155,7 +150,7 @@ export const runChangeRoutes = (api: Api, dependencies: Dependencies): void => {
       return change(dependencies, c, async (made) => {
         const { tx, userId, tell } = made
         const run = await ownRun(tx, userId, id)
-        if (!from.includes(run.status) || !isManaged(run)) {
+        if (!from.includes(run.status)) {
           throw errors.fail("run-state", { message: `The run is ${run.status} and can't be ${done}.` })
         }
         const result = await work(run, made, config.perOwner.waitingRuns)

@@ -12,13 +12,12 @@ export const busyMs = 300
 /** The data of a deploy hook call. */
 export const callData = (
   { now, astUrl }: WorkContext,
-  deployment: Pick<DeploymentRow, "id" | "specId" | "stackName" | "branch" | "websocketUrl">,
+  deployment: Pick<DeploymentRow, "id" | "specId" | "stackName" | "websocketUrl">,
   version: VersionRow | undefined,
 ): HookCall["data"] => ({
   deployment_id: deployment.id,
   spec_id: deployment.specId,
   name: deployment.stackName,
-  branch: deployment.branch,
   version: version?.versionNumber ?? null,
   content_hash: version?.contentHash ?? null,
   websocket_url: deployment.websocketUrl,

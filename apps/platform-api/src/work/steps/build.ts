@@ -6,7 +6,7 @@ import { builds, deployments, deploymentShares } from "../../db/schema/index.ts"
 import { theRow } from "../../db/statements.ts"
 import { shareRecord } from "../../records/sharing.ts"
 import { ofVersion } from "../../records/spec-versions.ts"
-import { branchFits, stackNameOf, stackNamePattern, streamUrlOf } from "../../records/stack-names.ts"
+import { streamUrlOf } from "../../records/stack-names.ts"
 import { checkFree } from "../../registry/publication.ts"
 import { sizeOf, type StackHead } from "../../registry/stack-bytes.ts"
 import { atRest, endBuild } from "../endings.ts"
@@ -18,31 +18,22 @@ import { type BuildRow, deploymentOf, type DeploymentRow, lockBuild, readSpec, r
 import type { SpecRow } from "../records.ts"
 import { announce, busyMs, callData } from "./announce.ts"
 import type { WorkContext } from "./context.ts"
-import { holdName, isApproved, prepare, publishVersion, read, visibilityOf } from "./publish-version.ts"
+import { holdName, isApproved, prepare, publishVersion, read } from "./publish-version.ts"
 
 /** The stack that a build publishes. Throws WorkFailure. */
-const stackOf = (spec: SpecRow, branch: string | null, { config }: WorkContext): StackHead => {
-  const name = stackNameOf(spec.name, branch)
-  if (!stackNamePattern.test(name) || (branch !== null && !branchFits(spec.name, branch))) {
-    throw new WorkFailure(
-      "the spec's name can't be a stack's: rename it to at most 63 lower-case letters, digits and dashes",
-    )
-  }
-  const websocketUrl = streamUrlOf(spec, branch, config.streamUrlTemplate)
-  if (websocketUrl === undefined) {
-    throw new WorkFailure(
-      branch === null
-        ? "the spec has no websocket_url, and the operator hasn't set SVC_STREAM_URL_TEMPLATE: set the spec's websocket_url"
-        : "a branch needs SVC_STREAM_URL_TEMPLATE for its URL, which the operator hasn't set",
-    )
-  }
-  return { name, description: spec.description, websocketUrl, visibility: visibilityOf(spec, branch) }
+const stackOf = (spec: SpecRow, { config }: WorkContext): StackHead => {
+  const { name, description, visibility } = spec
+  const websocketUrl = streamUrlOf(spec, config.streamUrlTemplate)
+  if (websocketUrl !== undefined) return { name, description, websocketUrl, visibility }
+  throw new WorkFailure(
+    "the spec has no websocket_url, and the operator hasn't set SVC_STREAM_URL_TEMPLATE: set the spec's websocket_url",
+  )
 }
 
 /** pushing → deploying: reserves the deployment. Otherwise the job rests. */
 const reserve = async (tx: Orm, build: BuildRow, spec: SpecRow, context: WorkContext, job: Job): Promise<Outcome> => {
   const at = context.now()
-  const stack = stackOf(spec, build.branch, context)
+  const stack = stackOf(spec, context)
   await checkFree(tx, stack, build, at)
   if (!(await isApproved(tx, stack, build, context))) {
     await holdName(tx, stack.name, build)
@@ -53,7 +44,7 @@ const reserve = async (tx: Orm, build: BuildRow, spec: SpecRow, context: WorkCon
     await restJob(tx, job, null)
     return "rest"
   }
-  const known = await deploymentOf(tx, build.specId, build.branch)
+  const known = await deploymentOf(tx, build.specId)
   // Only one operation at a time changes a deployment and is announced to its stream servers.
   if (known !== undefined && (known.operation !== null || (await isInHand(tx, "notice", known.id)))) {
     await restJob(tx, job, busyMs)
@@ -63,8 +54,8 @@ const reserve = async (tx: Orm, build: BuildRow, spec: SpecRow, context: WorkCon
   const hold = { operation: "deploy", operationId: build.id, settledStatus, stackName: stack.name } as const
   let id = known?.id
   if (id === undefined) {
-    const { ownerId, specId, branch } = build
-    const row = { ownerId, specId, branch, websocketUrl: stack.websocketUrl, ...hold }
+    const { ownerId, specId } = build
+    const row = { ownerId, specId, websocketUrl: stack.websocketUrl, ...hold }
     id = theRow(await tx.insert(deployments).values(row).returning({ id: deployments.id })).id
     await shareRecord(tx, deploymentShares, specId, id)
   } else await tx.update(deployments).set(hold).where(eq(deployments.id, id))
@@ -75,8 +66,8 @@ const reserve = async (tx: Orm, build: BuildRow, spec: SpecRow, context: WorkCon
   return "again"
 }
 
-const reservedFor = async (tx: Orm, { specId, branch }: BuildRow): Promise<DeploymentRow> => {
-  const deployment = await deploymentOf(tx, specId, branch)
+const reservedFor = async (tx: Orm, { specId }: BuildRow): Promise<DeploymentRow> => {
+  const deployment = await deploymentOf(tx, specId)
   if (deployment === undefined) throw new WorkFailure("the deployment was deleted")
   return deployment
 }
@@ -118,7 +109,7 @@ export const buildHandler = (context: WorkContext): Handlers["build"] => {
   const finish = async (job: Job, inStep: InStep): Promise<"rest"> => {
     const { given, data } = await inStep(async (tx) => {
       const build = await lockBuild(tx, job.id)
-      const stack = stackOf(await readSpec(tx, build.specId), build.branch, context)
+      const stack = stackOf(await readSpec(tx, build.specId), context)
       const version = await readVersion(tx, build.specVersionId)
       const deployment = { ...(await reservedFor(tx, build)), stackName: stack.name, websocketUrl: stack.websocketUrl }
       return { given: await read(tx, stack, version, build), data: callData(context, deployment, version) }
@@ -151,7 +142,7 @@ export const buildHandler = (context: WorkContext): Handlers["build"] => {
           return "again"
         case "building": {
           const { version } = await check(tx, build)
-          const diff = await diffToDeployed(tx, build.specId, build.branch, version)
+          const diff = await diffToDeployed(tx, build.specId, version)
           // No reader breaks unless that is allowed.
           if (diff?.verdict === "breaking" && !build.allowBreaking) {
             throw new WorkFailure(`breaking-change: ${diff.breaking}; build it anyway with allow_breaking`)

@@ -16,11 +16,11 @@ export type Given = {
   readonly astUrl: (versionId: number, at: Date) => string
 }
 
-/** Compares a version with the one deployed on its branch; undefined if nothing is deployed. */
+/** Compares a version with the deployed one; undefined if nothing is deployed. */
 const createServedDiff = (compiler: Compiler) => {
   const need = createNeeds<Pick<MadeDiff, "verdict" | "breaking">>()
-  return async (tx: Orm, specId: number, branch: string | null, version: VersionRow) => {
-    const deployment = await deploymentOf(tx, specId, branch)
+  return async (tx: Orm, specId: number, version: VersionRow) => {
+    const deployment = await deploymentOf(tx, specId)
     const served = deployment === undefined ? undefined : await versionOf(tx, deployment)
     if (deployment === undefined || served === undefined) return undefined
     return need(`${served.id} ${version.id}`, async () => {

@@ -10,7 +10,7 @@ import type { Handlers, InStep } from "../queue/worker.ts"
 import { type DeploymentRow, lockDeployment, readSpec, versionOf } from "../records.ts"
 import { announce, busyMs, currentData } from "./announce.ts"
 import type { WorkContext } from "./context.ts"
-import { prepare, publishVersion, read, visibilityOf } from "./publish-version.ts"
+import { prepare, publishVersion, read } from "./publish-version.ts"
 
 export const deploymentHandler = (context: WorkContext): Handlers["deployment"] => {
   const { now } = context
@@ -32,12 +32,11 @@ export const deploymentHandler = (context: WorkContext): Handlers["deployment"] 
   const restart = async (job: Job, inStep: InStep): Promise<void> => {
     const given = await inStep(async (tx) => {
       const deployment = await lockDeployment(tx, job.id)
-      const { stackName: name, websocketUrl, specId, branch } = deployment
-      const spec = await readSpec(tx, specId)
+      const { stackName: name, websocketUrl, specId } = deployment
+      const { description, visibility } = await readSpec(tx, specId)
       const served = await versionOf(tx, deployment)
-      if (served === undefined || name === null) throw new WorkFailure("it has no version to restart: build one")
-      const stack = { name, description: spec.description, websocketUrl, visibility: visibilityOf(spec, branch) }
-      return read(tx, stack, served, deployment)
+      if (served === undefined) throw new WorkFailure("it has no version to restart: build one")
+      return read(tx, { name, description, websocketUrl, visibility }, served, deployment)
     })
     const ready = await prepare(context, given)
     await inStep(async (tx) => {

@@ -9,14 +9,10 @@ import { raiseRevision } from "../../registry/stack-changes.ts"
 import { bytesFor, sizeOf, type StackHead } from "../../registry/stack-bytes.ts"
 import type { WorkContext } from "./context.ts"
 import { Needed, WorkFailure } from "../queue/step-errors.ts"
-import { readSpec, type SpecRow, type VersionRow } from "../records.ts"
+import { readSpec, type VersionRow } from "../records.ts"
 
-/** The owner, spec and branch of a build or a deployment. */
-type Source = { readonly ownerId: number; readonly specId: number; readonly branch: string | null }
-
-/** Branches are always private. */
-export const visibilityOf = (spec: SpecRow, branch: string | null): StackHead["visibility"] =>
-  branch === null ? spec.visibility : "private"
+/** The owner and spec of a build or a deployment. */
+type Source = { readonly ownerId: number; readonly specId: number }
 
 /** Whether the stack needs no approval, or has it. */
 export const isApproved = async (
@@ -89,7 +85,7 @@ export const publishVersion = async (
   const revision = await raiseRevision(tx)
   // Read again under the lock, because the visibility may have changed since the bytes were made.
   const spec = await readSpec(tx, source.specId)
-  const shown = { ...stack, visibility: visibilityOf(spec, source.branch) }
+  const shown = { ...stack, visibility: spec.visibility }
   if (!(await isApproved(tx, shown, source, context))) {
     throw new WorkFailure(`waits for the operator: stack approve ${stack.name}, then try again`)
   }

@@ -4,7 +4,7 @@ import { and, asc, eq } from "../../db/drizzle.ts"
 import { runs, runSteps, stacks } from "../../db/schema/index.ts"
 import { lifeCycles } from "../../records/transitions.ts"
 import { AstTooLarge } from "../../registry/ast/document-fault.ts"
-import { lineOf } from "../../registry/publication.ts"
+import { lineOfSpec } from "../../registry/publication.ts"
 import { beginBuild } from "../begin.ts"
 import { endBuild } from "../endings.ts"
 import { moveRun, moveStep, type RunStepName, runStepNames, skipSteps } from "../events.ts"
@@ -58,8 +58,8 @@ export const runHandler = ({ now, diffToDeployed }: WorkContext): Handlers["run"
     return "again"
   }
 
-  const diffOfRun = async (tx: Orm, { specId, branch, specVersionId }: RunRow) =>
-    diffToDeployed(tx, specId ?? 0, branch, await readVersion(tx, specVersionId))
+  const diffOfRun = async (tx: Orm, { specId, specVersionId }: RunRow) =>
+    diffToDeployed(tx, specId, await readVersion(tx, specVersionId))
 
   /** The build is a separate record. The run waits until it changes. */
   const awaitBuild = async (
@@ -82,7 +82,7 @@ export const runHandler = ({ now, diffToDeployed }: WorkContext): Handlers["run"
   const doStep = async (tx: Orm, run: RunRow, step: RunStepName, started: boolean, job: Job): Promise<Outcome> => {
     const at = now()
     if (!started) await moveStep(tx, run.id, step, "running", at)
-    const specId = run.specId ?? 0
+    const { specId } = run
     switch (step) {
       case "version":
         await readVersion(tx, run.specVersionId)
@@ -106,9 +106,9 @@ export const runHandler = ({ now, diffToDeployed }: WorkContext): Handlers["run"
       }
       case "build": {
         if (run.buildId === null) {
-          const { ownerId, specVersionId, branch, id: runId } = run
+          const { ownerId, specVersionId, id: runId } = run
           const allowBreaking = run.allowBreaking || run.approvedAt !== null
-          const buildId = await beginBuild(tx, { ownerId, specId, specVersionId, branch, allowBreaking, runId }, at)
+          const buildId = await beginBuild(tx, { ownerId, specId, specVersionId, allowBreaking, runId }, at)
           await tx.update(runs).set({ buildId }).where(eq(runs.id, run.id))
           await restJob(tx, job, null)
           return "rest"
@@ -119,8 +119,8 @@ export const runHandler = ({ now, diffToDeployed }: WorkContext): Handlers["run"
         return awaitBuild(tx, run, job, step, ["completed"])
       case "verify": {
         const version = await readVersion(tx, run.specVersionId)
-        const deployment = await deploymentOf(tx, specId, run.branch)
-        const line = lineOf("", { specId, branch: run.branch })
+        const deployment = await deploymentOf(tx, specId)
+        const line = lineOfSpec(specId)
         const [served] = await tx.select({ hash: stacks.contentHash }).from(stacks).where(eq(stacks.line, line))
         if (served?.hash !== version.contentHash) {
           return fail(tx, run, step, "verify-failed", "the registry serves a different version")

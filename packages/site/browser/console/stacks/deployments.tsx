@@ -18,10 +18,7 @@ export const Deployments = ({ specId }: { readonly specId: number | undefined })
   const [pending, setPending] = useState<Pending>()
   const deployments = (list.items ?? []).filter((one) => specId === undefined || one.spec_id === specId)
   const rows = deployments.map((deployment) => [
-    <>
-      <a href={`#/specs/${deployment.spec_id}`}>{brief(deployment.spec_name, 64)}</a>
-      {deployment.branch !== null && <span class="muted"> branch {brief(deployment.branch, 64)}</span>}
-    </>,
+    <a href={`#/specs/${deployment.spec_id}`}>{brief(deployment.spec_name, 64)}</a>,
     <Status status={deployment.status} why={deployment.status_message} />,
     deployment.current_version === null ? "none" : String(deployment.current_version),
     brief(deployment.websocket_url, 200),
