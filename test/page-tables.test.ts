@@ -14,6 +14,7 @@ import { errors as platformErrors } from "../apps/platform-api/src/errors.ts"
 import { lifeCycles } from "../apps/platform-api/src/records/transitions.ts"
 import { errors as relayErrors } from "../apps/relay/src/errors.ts"
 import { clientMessage } from "../packages/local-stream/src/server/connection.ts"
+import { languages } from "../apps/cli/src/explore/types.ts"
 import { symbols } from "../apps/cli/src/stream/where.ts"
 import { operators as astOperators } from "../packages/common/src/ast-operators.ts"
 import { operators } from "../packages/client/src/stream/where.ts"
@@ -40,7 +41,7 @@ type Schema = {
   enum?: string[]
 }
 type Operation = {
-  parameters?: { in: string; name: string }[]
+  parameters?: { in: string; name: string; schema: Schema }[]
   requestBody?: { content: Record<string, { schema: Schema }> }
   responses: Record<string, { content?: Record<string, { schema: Schema }> }>
 }
@@ -186,6 +187,14 @@ test.each([
   const { rows } = tableOf("records.md", `States of a ${kind}`, "Status")
   const listed = rows.flatMap(([from = "", to = ""]) => codeIn(from).map((status) => [status, codeIn(to)]))
   expect(Object.fromEntries(listed)).toEqual(next)
+})
+
+test("svc and the pages name each language of types", () => {
+  const { parameters = [] } = operationOf("platform", "GET /api/registry/{name}/types")
+  const language = parameters.find(({ name }) => name === "language")
+  expect(languages).toEqual(language?.schema.enum)
+  for (const page of ["registry.md", "command-line.md"])
+    expect(languages.filter((one) => !readFileSync(join(content, page), "utf8").includes(`\`${one}\``))).toEqual([])
 })
 
 test("records.md has every status of a build", () => {

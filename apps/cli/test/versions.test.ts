@@ -86,11 +86,11 @@ test("versions, diff and an older version's schema are the API's answers", async
 
 test("types are a module on the standard output, or in a file, of one version throughout", async () => {
   expect(await svc("types swaps")).toMatchObject({ code: 0, stdout: "// typescript 2\n", stderr: "" })
-  expect(json(await svc("types Swaps --language python --at 1 --json"))).toEqual({
+  expect(json(await svc("types Swaps --language json-schema --at 1 --json"))).toEqual({
     name: "swaps",
     version: 1,
-    language: "python",
-    content: "// python 1\n",
+    language: "json-schema",
+    content: "// json-schema 1\n",
   })
   expect(await svc("types swaps --output swaps.ts")).toMatchObject({ code: 0 })
   expect(await readFile(join(folder, "swaps.ts"), "utf8")).toBe("// typescript 2\n")

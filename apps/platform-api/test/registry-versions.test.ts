@@ -97,10 +97,9 @@ describe.each(databaseKinds)("a stack's versions on %s", (kind) => {
     expect((await get("/api/registry/orders/diff?to=2")).body).toMatchObject({ from: 1, to: 2 })
   })
 
-  test("give modules in three languages, each with its media type, an ETag and the same bytes again", async () => {
+  test("give modules in each language, each with its media type, an ETag and the same bytes again", async () => {
     for (const [language, type] of [
       ["typescript", "text/typescript; charset=utf-8"],
-      ["python", "text/x-python; charset=utf-8"],
       ["json-schema", "application/schema+json"],
     ]) {
       const path = `/api/registry/orders/types?language=${language}`

@@ -50,7 +50,7 @@ export const registryCommands: CommandTable = {
       usage: "<STACK>",
       options: ["language", "output", "at"],
       summary: "Generate a module with the stack's types",
-      examples: ["svc types transfers --output transfers.ts", "svc types transfers --language python --json"],
+      examples: ["svc types transfers --output transfers.ts", "svc types transfers --language json-schema"],
       load: async () => (await import("../explore/types.ts")).types,
     },
     lock: {

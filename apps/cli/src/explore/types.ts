@@ -7,7 +7,7 @@ import { apiForReading } from "../settings/key.ts"
 import { writeOutput } from "../settings/files.ts"
 import { queryOf, readEntry, stackPath } from "./stack.ts"
 
-const languages = ["typescript", "python", "json-schema"]
+export const languages = ["typescript", "json-schema"]
 const standardOutput = new Set(["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 
 /** `svc types STACK`: a module with the stack's types, on stdout or in a file. */

@@ -49,7 +49,7 @@ export const optionTable = {
     takes: version,
     help: "the newer version (default: the latest), or the version to roll back to (default: the one before)",
   },
-  language: { value: "LANGUAGE", help: "typescript (default), python or json-schema" },
+  language: { value: "LANGUAGE", help: "typescript (default) or json-schema" },
   output: { value: "FILE", help: "write to this file; - is stdout" },
   visibility: { value: "VISIBILITY", help: "public, global or private (default for a new stack)" },
   wait: { help: "wait for the result; exit with 1 if it failed. For stream check: wait until a token expires" },

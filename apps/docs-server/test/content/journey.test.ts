@@ -58,7 +58,7 @@ const tasks: readonly (readonly [task: string, reads: readonly string[], ...has:
     /svc\.tgz/,
     /svc lock/,
   ],
-  ["types in two languages", ["registry#types-for-your-program"], /typescript/, /python/],
+  ["types in two languages", ["registry#types-for-your-program"], /typescript/, /json-schema/],
   [
     "five questions over MCP",
     [

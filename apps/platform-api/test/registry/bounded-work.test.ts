@@ -118,17 +118,6 @@ test.each<[string, object, string]>([
     }),
     "entities[0]: makes typescript types of more than 8 MiB",
   ],
-  [
-    "dictionaries that are named by all that they stand in",
-    smallAst({
-      entities: [
-        entity("A".repeat(256), {
-          sections: [{ name: "root", fields: times(3000, (n) => field(`${"a.".repeat(7)}${n}.b.c.d.e.f`, "u8")) }],
-        }),
-      ],
-    }),
-    "entities[0]: makes python types of more than 8 MiB",
-  ],
 ])("%s is refused, with the place", (_, value, message) => {
   expect(faultOf(value)).toBe(message)
 })

@@ -2,13 +2,11 @@ import type { Shape } from "../schema/derive-schema.ts"
 import { checkModuleSize } from "../schema/derived-size.ts"
 import { jsonSchemaModule } from "./json-schema.ts"
 import { type Declaration, type Member, type Model, modelOf } from "./model.ts"
-import { pythonModule } from "./python.ts"
 import { typescriptModule } from "./typescript.ts"
 
-/** Each with the length of its shortest type: "any", `"int"`, `{"type":"number"}`. */
+/** Each with the length of its shortest type: `"any"`, `{"type":"number"}`. */
 const formats = {
   typescript: { mediaType: "text/typescript; charset=utf-8", write: typescriptModule, shortest: 4 },
-  python: { mediaType: "text/x-python; charset=utf-8", write: pythonModule, shortest: 3 },
   "json-schema": { mediaType: "application/schema+json", write: jsonSchemaModule, shortest: 17 },
 }
 export type Language = keyof typeof formats
@@ -21,26 +19,23 @@ export const mediaType = (language: Language): string => formats[language].media
  */
 const checkMinimum = ({ declarations, named }: Model, language: Language): void => {
   let length = 0
-  const add = (node: Member["value"], way: number, depth: number): void => {
+  const add = (node: Member["value"], depth: number): void => {
     length += formats[language].shortest
     if (node.kind === "named") length += declarations[named.get(node.name) ?? -1]?.name.length ?? 0
-    else if (node.kind === "tuple") for (const item of node.items) add(item, way, depth)
-    else if ("of" in node) add(node.of, way, depth)
-    else if (node.kind === "object") {
-      // Python names each dictionary after everything it is nested in. TypeScript indents members.
-      if (language === "python") length += 3 * way
-      addMembers(node.members, way, depth + 1)
-    }
+    else if (node.kind === "tuple") for (const item of node.items) add(item, depth)
+    else if ("of" in node) add(node.of, depth)
+    else if (node.kind === "object") addMembers(node.members, depth + 1)
   }
-  const addMembers = (members: Declaration["members"], way: number, depth: number): void => {
+  const addMembers = (members: Declaration["members"], depth: number): void => {
     for (const { key, value } of members) {
+      // TypeScript indents members.
       length += key.length + (language === "typescript" ? 2 * depth : 0)
-      if (value !== undefined) add(value, way + 1 + key.length, depth)
+      if (value !== undefined) add(value, depth)
     }
   }
   for (const [index, { kind, name, members }] of declarations.entries()) {
     length += name.length
-    addMembers(members, name.length, 1)
+    addMembers(members, 1)
     checkModuleSize(length, kind === "entity" ? ["entities", index] : ["idls"], language)
   }
 }
