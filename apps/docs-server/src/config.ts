@@ -40,7 +40,6 @@ const fields = {
   editUrl: url("SVC_DOCS_EDIT_URL", undefined),
   watch: flag("SVC_DOCS_WATCH", false),
   /** Whether searches that find nothing are logged. */
-  logQueries: flag("SVC_DOCS_LOG_QUERIES", false),
   /** 0: no limit. */
   requestsPerMinute: integer("SVC_DOCS_REQUESTS_PER_MINUTE", 0, { min: 0 }),
   allowedHosts: list("SVC_ALLOWED_HOSTS"),

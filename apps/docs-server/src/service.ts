@@ -12,7 +12,6 @@ import { type Corpus, CorpusError, hashOf, loadCorpus } from "./corpus/corpus.ts
 import { createGuard } from "./guard.ts"
 import { createDocsServer } from "./mcp/mcp.ts"
 import { createMetrics } from "./metrics.ts"
-import { logEmptySearches } from "./query-log.ts"
 import { rememberAnswers } from "./mcp/repeated.ts"
 import { createSdk } from "./mcp/sdk.ts"
 import { createRegistry } from "./site/registry.ts"
@@ -121,8 +120,7 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
             }
       const made = createSite(whole, about, { ...htmlOptions, registry })
       const { library } = made
-      const measured = metrics?.measureSearch(library.search) ?? library.search
-      const search = config.logQueries ? logEmptySearches(measured, log) : measured
+      const search = metrics?.measureSearch(library.search) ?? library.search
       return { ...made, library: { ...library, search } }
     }
     let site = siteOf(first)

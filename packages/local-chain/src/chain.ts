@@ -1,5 +1,4 @@
 import { blockhashAge } from "@svc/common/chain-constants"
-import type { Address } from "@solana/kit"
 import { z } from "zod"
 import { createBlocks, type Block, type Commitment } from "./blocks.ts"
 import { createFaucet } from "./faucet.ts"
@@ -7,15 +6,14 @@ import { feeOf } from "./transactions/fee.ts"
 import { createLedger } from "./ledger.ts"
 import * as p from "./params.ts"
 import { createRpc, invalidParams, type Method, RpcError } from "./rpc.ts"
-import { showAccount, simulation, type AccountEncoding } from "./transactions/simulation.ts"
+import { showAccount, simulation } from "./transactions/simulation.ts"
 import { createSvm } from "./transactions/svm.ts"
 import { describe, isUnsanitary } from "./transactions/transaction-error.ts"
-import { showBlock, showTransaction } from "./transactions/transaction.ts"
+import { showBlock } from "./transactions/transaction.ts"
 import { isSigned, readUnsigned, readWire, withBlockhash } from "./transactions/wire.ts"
 
 const maxStatuses = 256
 const maxAccounts = 100
-const slotsPerEpoch = 432_000n
 const maxSlotRange = 500_000n
 
 /** A method whose parameters are read by these schemas, in their order. */
@@ -44,36 +42,13 @@ export const createLocalChain = ({ now }: { now: () => number }) => {
   }
   const bankOf = (options: z.output<typeof p.bankOptions>) => bankFor(options.commitment, options.minContextSlot)
 
-  const accountOf = (address: Address, encoding: AccountEncoding) => {
-    const account = svm.account(address)
-    return account.exists ? showAccount(account, encoding) : null
-  }
-
   const methods: Record<string, Method> = {
-    getHealth: method([], () => "ok"),
-    getVersion: method([], () => ({ "solana-core": "4.0.0", "feature-set": 0 })),
     getGenesisHash: method([], () => blocks.genesisHash),
     getSlot: method([p.bankOptions], (options) => bankOf(options).slot),
     getBlockHeight: method([p.bankOptions], (options) => bankOf(options).height),
-    getEpochInfo: method([p.bankOptions], (options) => {
-      const { slot, height } = bankOf(options)
-      return {
-        absoluteSlot: slot,
-        blockHeight: height,
-        epoch: slot / slotsPerEpoch,
-        slotIndex: slot % slotsPerEpoch,
-        slotsInEpoch: slotsPerEpoch,
-        transactionCount: null,
-      }
-    }),
-
     getLatestBlockhash: method([p.bankOptions], (options) => {
       const bank = bankOf(options)
       return inContext(bank, { blockhash: bank.blockhash, lastValidBlockHeight: bank.height + blockhashAge })
-    }),
-    isBlockhashValid: method([p.blockhash, p.bankOptions], (blockhash, options) => {
-      const bank = bankOf(options)
-      return inContext(bank, blocks.valid(blockhash, bank) !== undefined)
     }),
     getFeeForMessage: method([z.string(), p.bankOptions], (text, options) => {
       const unsigned = readUnsigned(text)
@@ -112,10 +87,6 @@ export const createLocalChain = ({ now }: { now: () => number }) => {
       const statuses = signatures.map((signature) => ledger.status(signature, options.searchTransactionHistory))
       return inContext(blocks.at("processed"), statuses)
     }),
-    getTransaction: method([p.signature, p.transactionOptions], (signature, options) => {
-      const landed = ledger.find(signature, blocks.at(options.commitment))
-      return landed === undefined ? null : showTransaction(landed, options)
-    }),
 
     getFirstAvailableBlock: method([], blocks.firstSlot),
     getBlocks: method([p.u64, p.endSlot, p.blocksOptions], (first, end, options) => {
@@ -144,17 +115,11 @@ export const createLocalChain = ({ now }: { now: () => number }) => {
     getBalance: method([p.address, p.bankOptions], (address, options) =>
       inContext(bankOf(options), svm.balance(address)),
     ),
-    getAccountInfo: method([p.address, p.accountOptions], (address, options) =>
-      inContext(bankOf(options), accountOf(address, options.encoding)),
-    ),
     getMultipleAccounts: method([z.array(p.address), p.accountOptions], (addresses, options) => {
       if (addresses.length > maxAccounts) throw invalidParams(`Too many inputs provided; max ${maxAccounts}`)
-      const accounts = addresses.map((address) => accountOf(address, options.encoding))
-      return inContext(bankOf(options), accounts)
-    }),
-    getMinimumBalanceForRentExemption: method([p.u64, p.airdropOptions], (bytes) => {
-      if (bytes > 10_485_760n) throw invalidParams("an account holds at most 10485760 bytes")
-      return svm.rentExemption(bytes)
+      const accounts = addresses.map(svm.account)
+      const shown = accounts.map((account) => (account.exists ? showAccount(account, options.encoding) : null))
+      return inContext(bankOf(options), shown)
     }),
     requestAirdrop: method([p.address, p.u64, p.airdropOptions], (address, amount) => {
       const bank = blocks.at("processed")

@@ -141,9 +141,5 @@ export const createLedger = (svm: Svm, blocks: Blocks) => {
     rollback,
     /** The transactions of a block that can be read back. */
     inBlock: ({ signatures }: Block): Landed[] => signatures.flatMap((signature) => history.get(signature) ?? []),
-    find: (signature: string, bank: Block): Landed | undefined => {
-      const landed = history.get(signature)
-      return landed !== undefined && landed.block.slot <= bank.slot ? landed : undefined
-    },
   }
 }

@@ -1,5 +1,5 @@
 import { commitments } from "@svc/common/chain-constants"
-import { isAddress, isBlockhash, isSignature, type Address, type Signature } from "@solana/kit"
+import { isAddress, isSignature, type Address, type Signature } from "@solana/kit"
 import { z } from "zod"
 import { invalidParams } from "./rpc.ts"
 
@@ -18,7 +18,6 @@ const base58 = /^[1-9A-HJ-NP-Za-km-z]+$/
 export const signature = z
   .string()
   .refine((text): text is Signature => base58.test(text) && isSignature(text), "not a signature")
-export const blockhash = z.string().refine((text) => isBlockhash(text), "not a blockhash")
 
 const given = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
 const or = <T extends z.ZodType, const Value>(schema: T, fallback: Value) =>
@@ -70,8 +69,6 @@ const transactionShape = {
 /** Options that may also be a bare encoding, the oldest way to write them. */
 const withEncoding = <T extends z.ZodRawShape>(shape: T) =>
   z.preprocess((value) => (typeof value === "string" ? { encoding: value } : (value ?? {})), z.object(shape))
-
-export const transactionOptions = withEncoding(transactionShape)
 
 export const blockOptions = withEncoding({
   ...transactionShape,

@@ -19,7 +19,7 @@ test(`${runs} changes of a version 1 transaction: none brings the virtual machin
       const simulated = await chain.call("simulateTransaction", wire, options)
       expect("result" in simulated || simulated.error.code === -32602).toBe(true)
       await chain.call("sendTransaction", wire, { encoding: "base64", skipPreflight: true })
-      expect((await chain.call("getHealth")).result).toBe("ok")
+      expect((await chain.call("getSlot")).result).toBeGreaterThan(0)
     }),
     { numRuns: runs },
   )

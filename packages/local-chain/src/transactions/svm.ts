@@ -30,7 +30,6 @@ export const createSvm = () => {
       else fund(account.address, 0n)
     },
     latestBlockhash: (): string => svm.latestBlockhash(),
-    rentExemption: (bytes: bigint): bigint => svm.minimumBalanceForRentExemption(bytes),
 
     /** Moves the VM to its next blockhash. */
     nextBlockhash: (): string => {

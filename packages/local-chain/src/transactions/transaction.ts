@@ -6,15 +6,8 @@ import { base64, bytesOf, instructionsOf, lookupsOf, signaturesOf, type Wire } f
 
 type Options = { encoding: "json" | "base58" | "base64"; maxSupportedTransactionVersion?: number | undefined }
 
-/** A landed transaction as getTransaction shows it. Throws RpcError for a version that the caller did not ask for. */
-export const showTransaction = (landed: Landed, options: Options) => ({
-  slot: landed.block.slot,
-  blockTime: landed.block.time,
-  ...showContent(landed, options),
-})
-
-/** The same as getBlock lists it. */
-const showContent = (landed: Landed, { encoding, maxSupportedTransactionVersion }: Options) => {
+/** A landed transaction as getBlock lists it. Throws RpcError for a version that the caller did not ask for. */
+const showTransaction = (landed: Landed, { encoding, maxSupportedTransactionVersion }: Options) => {
   const { balances, fee, loaded, run, transaction } = landed
   const { version } = transaction.message
   if (version !== "legacy" && (maxSupportedTransactionVersion ?? -1) < version) {
@@ -56,7 +49,7 @@ export const showBlock = (
   blockhash,
   parentSlot: parent.slot,
   previousBlockhash: parent.blockhash,
-  ...(transactionDetails === "full" ? { transactions: landed.map((one) => showContent(one, options)) } : {}),
+  ...(transactionDetails === "full" ? { transactions: landed.map((one) => showTransaction(one, options)) } : {}),
   ...(transactionDetails === "signatures" ? { signatures } : {}),
   ...(rewards ? { rewards: [] } : {}),
 })
