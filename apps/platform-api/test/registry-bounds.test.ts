@@ -72,14 +72,14 @@ test("that a version is missing is remembered until the stack changes", async ()
 })
 
 test("types are made once for a version, stored, and made anew for another name alone", async () => {
-  const path = "/api/registry/bounded/types?language=json-schema&version=1"
+  const path = "/api/registry/bounded/types?language=typescript&version=1"
   const first = await service.call("GET", path, { from: "192.0.2.3" })
   expect(first.status).toBe(200)
   await without(versionTables, async () => {
     expect((await service.call("GET", path, { from: "192.0.2.3" })).body).toBe(first.body)
   })
   const stored = "select name, language, number from stack_modules where line = 'name:bounded'"
-  expect(await service.database().query(stored, [])).toEqual([{ name: "bounded", language: "json-schema", number: 1 }])
+  expect(await service.database().query(stored, [])).toEqual([{ name: "bounded", language: "typescript", number: 1 }])
   // Another replica serves what is stored.
   await service.database().query("update stack_modules set gzip = $1", [gzipSync("hi")])
   const other = await start()
