@@ -1,5 +1,5 @@
 import { SvcError } from "@svc/client/http"
-import { listOf, textOf } from "./output/json-value.ts"
+import { isObject } from "@svc/common/json-object"
 import type { Service } from "./settings/settings.ts"
 
 const loginWithKey = "Next: svc auth login < KEY-FILE"
@@ -100,28 +100,25 @@ const reasonOf = (error: unknown): string => {
 
 const serviceNames = { api: "The API", docs: "The documentation server", relay: "The relay" } as const
 
-/** The error for a service that sent no response. The relay and streams are called by svc-client, which names their URL. */
-export const unreachable = (error: unknown, service?: Service, url = ""): CliError => {
-  if (service === undefined) {
-    const message = error instanceof Error ? error.message : String(error)
-    return new CliError("unreachable", `${message}: ${reasonOf(error)}.`, {
-      next: "Check that it runs, or set another URL with --api-url or --relay-url",
-      cause: error,
-    })
-  }
-  return new CliError("unreachable", `${serviceNames[service]} at ${url} can't be reached: ${reasonOf(error)}.`, {
-    next: `Check that it runs (curl ${url}/health), or set another URL with --${service}-url or SVC_${service.toUpperCase()}_URL`,
-    cause: error,
-  })
-}
+/** The error for a service that sent no response. */
+export const unreachable = (error: unknown, service: Service, url: string): CliError =>
+  error instanceof CliError
+    ? error
+    : new CliError("unreachable", `${serviceNames[service]} at ${url} can't be reached: ${reasonOf(error)}.`, {
+        next: `Check that it runs (curl ${url}/health), or set another URL with --${service}-url or SVC_${service.toUpperCase()}_URL`,
+        cause: error,
+      })
 
 const mostFaults = 5
 
+type Fault = { readonly path?: string; readonly reason?: string }
+
 /** What a rejected request must change, unless the message says it already. */
 const faultsOf = (details: unknown, message: string): string => {
-  const faults = listOf(details, "faults")
-  const reasons = (faults.length === 0 ? [details] : faults)
-    .map((fault) => `${textOf(fault, "path")} ${textOf(fault, "reason")}`.trim())
+  // The platform's errors have these members. Their codes decide which.
+  const { faults, ...own }: Fault & { readonly faults?: readonly Fault[] } = isObject(details) ? details : {}
+  const reasons = (Array.isArray(faults) && faults.length > 0 ? faults : [own])
+    .map(({ path = "", reason = "" }) => `${path} ${reason}`.trim())
     .filter((reason) => reason !== "" && !message.includes(reason))
   return reasons.slice(0, mostFaults).join("; ") + (reasons.length > mostFaults ? "; and more" : "")
 }
@@ -130,14 +127,18 @@ const faultsOf = (details: unknown, message: string): string => {
  * What svc-client throws, as an error of the tool: the service's code, message, hint, wait and request id are kept, and for
  * programs the URL of the row that explains the code.
  */
-export const serviceFailure = (error: SvcError, url = ""): CliError => {
-  const { code, hint, docs, retryAfterMs, requestId, status, message } = error
-  if (status === 0 && ["network-error", "timeout"].includes(code)) return unreachable(error)
-  if (code === "unexpected-answer" && url !== "") {
-    return new CliError(code, `${url} sent a response with status ${status} and without an error that svc can read.`, {
-      next: "Check that this is the URL of the right service",
+export const serviceFailure = (error: SvcError): CliError => {
+  const { code, hint, docs, retryAfterMs, requestId, status, message, cause } = error
+  // The tool's own transport says why there is no response.
+  if (cause instanceof CliError) return cause
+  if (status === 0 && ["network-error", "timeout"].includes(code)) {
+    return new CliError("unreachable", `${message}.`, {
+      next: "Check that it runs, or set another URL with --api-url or --relay-url",
       cause: error,
     })
+  }
+  if (code === "unexpected-answer") {
+    return new CliError(code, `${message}.`, { next: "Check that this is the URL of the right service", cause: error })
   }
   const faults = faultsOf(error.details, message)
   const why = faults === "" ? message : `${message.replace(/\.$/, "")}: ${faults}`
@@ -154,13 +155,15 @@ export const asCliError = (error: unknown): CliError => {
   if (error instanceof CliError) return error
   if (error instanceof SvcError) return serviceFailure(error)
   const reason = error instanceof Error ? error.message : String(error)
-  return new CliError("internal-error", `The tool itself failed: ${reason}`)
+  const next = "Next: svc env; check that these are the URLs of the right services, and that the versions fit"
+  return new CliError("internal-error", `svc failed, or a service sent a response of another form: ${reason}`, { next })
 }
 
-/** For `catch`: handles the tool's errors with this code, or with any if it is undefined. Throws all others on. */
+/** For `catch`: handles errors of the tool and of services with this code, or with any if it is undefined. Throws all others on. */
 export const onCode =
   <Value>(code: string | undefined, handle: (error: CliError) => Value) =>
-  (error: unknown): Value => {
+  (thrown: unknown): Value => {
+    const error = thrown instanceof SvcError ? serviceFailure(thrown) : thrown
     if (error instanceof CliError && error.code === (code ?? error.code)) return handle(error)
     throw error
   }

@@ -73,7 +73,7 @@ test("no line of a table is wider than the terminal; where blocks are shorter, e
 test.each(formatNames)("--%s: explore reads the schemas, and an error is a document too", async (name) => {
   server.received.length = 0
   expect((await call(["explore", `--${name}`], {}, false)).code).toBe(0)
-  expect(server.received).toMatchObject([{ target: "/api/registry?include=schema&limit=100" }])
+  expect(server.received).toMatchObject([{ target: "/api/registry?limit=100&include=schema" }])
   expect((await call(["explore", `--${name}`, "--nope"], {}, false)).stdout).toContain("usage")
 })
 

@@ -119,10 +119,10 @@ test("what a service says is one line without control characters on the standard
 test("an answer is given, and its exit code kept, when nobody reads the notes or the answer", async () => {
   const server = await serve(() => ({ headers: { "x-auth-ignored": "invalid-api-key" }, body: [] }))
   const args = ["explore", "--json", "--api-url", server.url]
-  expect(await tool.svc(args, { unread: "stderr" })).toMatchObject({ code: 0, stdout: '{"registry":[]}\n' })
-  expect((await tool.svc(args, { unread: "stdout" })).code).toBe(0)
-  expect((await tool.svc(["nope", "--json"], { unread: "stdout" })).code).toBe(2)
-  expect(await tool.svc(["nope", "--json"], { unread: "stderr" })).toMatchObject({
+  expect(await tool.svcProcess(args, { unread: "stderr" })).toMatchObject({ code: 0, stdout: '{"registry":[]}\n' })
+  expect((await tool.svcProcess(args, { unread: "stdout" })).code).toBe(0)
+  expect((await tool.svcProcess(["nope", "--json"], { unread: "stdout" })).code).toBe(2)
+  expect(await tool.svcProcess(["nope", "--json"], { unread: "stderr" })).toMatchObject({
     code: 2,
     stdout: expect.stringContaining("usage"),
   })
@@ -133,7 +133,7 @@ test("without XDG_CONFIG_HOME, or with a relative one, the files are in ~/.confi
   await mkdir(join(tool.home, ".config/svc"), { recursive: true })
   await writeFile(join(tool.home, ".config/svc/config.json"), JSON.stringify({ api_url: server.url }))
   for (const folder of ["", "relative"]) {
-    expect((await tool.svc(["explore"], { env: { XDG_CONFIG_HOME: folder } })).code).toBe(0)
+    expect((await tool.svcProcess(["explore"], { env: { XDG_CONFIG_HOME: folder } })).code).toBe(0)
   }
   expect(server.received.length).toBe(2)
   const cwd = join(tool.home, "work")
@@ -143,17 +143,18 @@ test("without XDG_CONFIG_HOME, or with a relative one, the files are in ~/.confi
   }
   for (const HOME of ["", "relative", "/dev/null"]) {
     const env = { HOME, XDG_CONFIG_HOME: "", SVC_API_URL: server.url }
-    expect(await tool.svc(["explore"], { cwd, env })).toMatchObject({ code: 0, stderr: "" })
+    expect(await tool.svcProcess(["explore"], { cwd, env })).toMatchObject({ code: 0, stderr: "" })
   }
 })
 
 test("bash completes commands, their second words, options and the names of stacks by the script that completion prints", async () => {
   const registry = await serve(() => ({ body: ["mining", "mints", "transfers"].map((name) => ({ name })) }))
   const { stdout: script } = await tool.svc(["completion", "bash"])
+  const file = await tool.file()
   const complete = async (typed: string): Promise<string> => {
     const words = ["svc", ...typed.split(" ")]
     const line = `COMP_WORDS=(${words.map((word) => `"${word}"`).join(" ")}); COMP_CWORD=${words.length - 1}; _svc`
-    const program = `svc() { "${process.execPath}" "${tool.file}" "$@"; }\n${script}\n${line}; echo "\${COMPREPLY[*]}"`
+    const program = `svc() { "${process.execPath}" "${file}" "$@"; }\n${script}\n${line}; echo "\${COMPREPLY[*]}"`
     const env = { SVC_API_URL: registry.url, XDG_CONFIG_HOME: join(tool.home, "none") }
     const ended = await runProgram("bash", ["--norc", "-c", program], { env })
     expect(ended.stderr).toBe("")

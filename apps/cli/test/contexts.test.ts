@@ -112,7 +112,7 @@ test("a program that svc runs gets the key and the URLs of the copy, and its exi
   await svc("auth signup")
   const script =
     "console.log(JSON.stringify([process.env.SVC_API_KEY, process.env.SVC_API_URL, process.env.SVC_RELAY_URL])); process.exit(7)"
-  const ended = await tool.svc(["run", "--", process.execPath, "-e", script])
+  const ended = await tool.svcProcess(["run", "--", process.execPath, "-e", script])
   expect([ended.code, json(ended)]).toEqual([7, ["svc_ak_first", first.url, `${first.url}/relay`]])
   const missing = await tool.svc(["run", "--json", "--", "/nonexistent"])
   expect([missing.code, json(missing)]).toMatchObject([1, { code: "program-not-started" }])

@@ -85,7 +85,7 @@ test("explore tells how many records the copy's own stream server has now, and a
   const copy = await serve(({ target }): Reply => {
     if (target === "/health") return { body: { stacks: { mining: { entities: { Round: 3, Miner: 4 } } } } }
     const urls = { mining: `ws://${new URL(copy.url).host}/mining`, swaps: `ws://${new URL(stranger.url).host}/swaps` }
-    return { body: Object.entries(urls).map(([name, websocket_url]) => ({ name, websocket_url })) }
+    return { body: Object.entries(urls).map(([name, websocket_url]) => ({ name, websocket_url, entities: [] })) }
   })
   await writeFile(
     join(tool.home, "copy.json"),
@@ -93,8 +93,8 @@ test("explore tells how many records the copy's own stream server has now, and a
   )
   expect(json(await tool.svc(["explore", "--json"]))).toEqual({
     registry: [
-      { name: "mining", websocket_url: expect.any(String), records: { Round: 3, Miner: 4 } },
-      { name: "swaps", websocket_url: expect.any(String) },
+      { name: "mining", websocket_url: expect.any(String), entities: [], records: { Round: 3, Miner: 4 } },
+      { name: "swaps", websocket_url: expect.any(String), entities: [] },
     ],
   })
   expect((await tool.svc(["explore"])).stdout).toMatch(/^STACK +RECORDS NOW .*\nmining +7 /)
@@ -149,20 +149,10 @@ test("what a stack's owner wrote cannot steer the reader's terminal", async () =
   expect(json(document)).toMatchObject({ registry: [{ description: "a\u001b]0;title\u0007b\u009b2J\nc\u202ed" }] })
 })
 
-test("a registry whose links go round in a circle ends", async () => {
-  const circle = await serve(() => ({
+test("a registry without an end is refused, with a reason, after a bounded number of pages", async () => {
+  const endless = await serve(() => ({
     body: [stackOf("a")],
     headers: { link: '</api/registry?p=1>; rel="next"' },
-  }))
-  expect(await tool.svc(["explore", "--json", "--api-url", circle.url])).toMatchObject({ code: 0 })
-  expect(circle.received.length).toBe(2)
-})
-
-test("a registry without an end is refused, with a reason, after a bounded number of pages", async () => {
-  let page = 0
-  const endless = await serve(() => ({
-    body: [],
-    headers: { link: `</api/registry?p=${++page}>; rel="next"` },
   }))
   expectError(await tool.svc(["explore", "--json", "--api-url", endless.url]), "unexpected-answer", "1000 pages")
   expect(endless.received.length).toBe(1000)
@@ -177,18 +167,18 @@ test("400,000 stacks on one page are read", async () => {
   expect(ended.code).toBe(0)
 })
 
-test("a name of 30 MB is cut off in a table and offered to nobody, in the memory of a small machine", async () => {
-  const name = "a".repeat(30 * 1024 * 1024)
+test("a name of 10 MB is cut off in a table and offered to nobody, in the memory of a small machine", async () => {
+  const name = "a".repeat(10 * 1024 * 1024)
   const long = await serve(({ target }) =>
     target.startsWith("/api/registry?")
       ? { body: [stackOf("short"), { ...stackOf("long"), name }] }
       : { status: 404, body: { code: "stack-not-found", error: "No such stack." } },
   )
-  const env = { SVC_API_URL: long.url, NODE_OPTIONS: "--max-old-space-size=300" }
-  const listed = await tool.svc(["explore"], { env })
+  const env = { SVC_API_URL: long.url, NODE_OPTIONS: "--max-old-space-size=100" }
+  const listed = await tool.svcProcess(["explore"], { env })
   expect(listed).toMatchObject({ code: 0, stderr: "" })
   expect(listed.stdout.length).toBeLessThan(10_000)
-  const missed = await tool.svc(["explore", "other"], { env })
+  const missed = await tool.svcProcess(["explore", "other"], { env })
   expect(missed.code).toBe(1)
   expect(missed.stderr).toMatch(/Nearest: short\. Next: svc explore short \(stack-not-found\)/)
 })

@@ -33,7 +33,7 @@ test(
       const recipient = await setup.wallet.newAddress()
       const { base64, signature } = await setup.wallet.transfer(amount, undefined, recipient)
       const payment = { id, transaction: base64 }
-      const first = await startMcp(setup.tool.file, env)
+      const first = await startMcp(await setup.tool.file(), env)
       const wasKilled = Promise.withResolvers<void>()
       kill = () => {
         kills += 1
@@ -43,7 +43,7 @@ test(
       // A payment makes about eight requests: to simulate, to send, and to look it up.
       left = 1 + Math.floor(next() * 8)
       const killed = first.call("submit_payment", payment).catch(() => undefined)
-      const second = await startMcp(setup.tool.file, env)
+      const second = await startMcp(await setup.tool.file(), env)
       // In some runs the second one is there while the first is at work.
       const beside = run % 2 === 0 ? second.call("submit_payment", payment).catch(() => undefined) : undefined
       await setup.inFastTime(Promise.race([killed, wasKilled.promise]), signature)

@@ -138,7 +138,7 @@ test("a server without skills fails with its own code", async () => {
 
 test("in a folder that was deleted meanwhile it fails instead of never ending", async () => {
   const gone = `rmdir "$PWD" && exec "$@"`
-  const call = ["node", tool.file, "init", "--json", "--docs-url", server.url]
+  const call = ["node", await tool.file(), "init", "--json", "--docs-url", server.url]
   expectError(
     await runProgram("sh", ["-c", gone, "sh", ...call], { cwd: project, env: { HOME: tool.home } }),
     "skills-unwritable",

@@ -60,7 +60,7 @@ const env = {
   SVC_RELAY_URL: server.url,
   SVC_API_KEY: key,
 }
-const mcp = await startMcp(tool.file, env)
+const mcp = await startMcp(await tool.file(), env)
 afterAll(() => mcp.close())
 
 test("the definitions of all tools together have less than 4,000 tokens, each with an output schema and when to use it", async () => {
@@ -96,7 +96,7 @@ test("mcp-server.md names every tool, and no other", async () => {
 test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
   "a client of %s gets that revision, and stdout has nothing but its messages",
   async (revision) => {
-    const transport = new StdioClientTransport({ command: process.execPath, args: [tool.file, "mcp"], env })
+    const transport = new StdioClientTransport({ command: process.execPath, args: [await tool.file(), "mcp"], env })
     const heard: unknown[] = []
     const strange: Error[] = []
     const wasCalled = Promise.withResolvers<void>()
@@ -124,7 +124,7 @@ test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
 )
 
 test("a client of the stateless revision lists and calls without a handshake", async () => {
-  const modern = await startMcp(tool.file, env, { versionNegotiation: { mode: { pin: "2026-07-28" } } })
+  const modern = await startMcp(await tool.file(), env, { versionNegotiation: { mode: { pin: "2026-07-28" } } })
   expect((await modern.client.listTools()).tools).toHaveLength(tools.length)
   expect(await modern.call("list_payments")).toEqual({ payments: [] })
   expect((await modern.client.listResources()).resources.map(({ uri }) => uri)).toContain("svc://skills/svc-build")
@@ -180,7 +180,7 @@ test("bytes that aren't base64 are refused by name; a resource's error has no ke
 })
 
 test("publish_stack reads no device and no file without a size, and shows nothing of a file", async () => {
-  const person = await startMcp(tool.file, { ...env, SVC_API_KEY: key.replace("_ak_", "_sk_") })
+  const person = await startMcp(await tool.file(), { ...env, SVC_API_KEY: key.replace("_ak_", "_sk_") })
   for (const ast_path of ["/", "/dev/zero", "/proc/self/pagemap", "/proc/self/environ"]) {
     expect(await person.fails("publish_stack", { stack: "wide", ast_path })).toMatchObject({ code: "unreadable-file" })
   }

@@ -37,7 +37,7 @@ test("a payment that was killed while it was sent ends by the same command, and 
     setup.inFastTime(setup.tool.svc(sendArgs("rent"), { env, stdin: base64 }), first.signature)
   const file = join(setup.tool.home, "rent.base64")
   await writeFile(file, first.base64)
-  const words = [setup.tool.file, "send", file, "--id", "rent", "--stack", "transfers"]
+  const words = [await setup.tool.file(), "send", file, "--id", "rent", "--stack", "transfers"]
   const killed = startProcess(process.execPath, words, { env })
   await looked
   killed.kill("SIGKILL")
@@ -157,7 +157,7 @@ test("an id that can't be one, and a folder that can't be written to, are clear 
 
 test("of a blockhash that nobody knows, svc mcp counts from the first call: a later one proves the end without another wait", async () => {
   const { base64 } = await setup.wallet.transfer(1_000_000n, "EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N")
-  const mcp = await startMcp(setup.tool.file, setup.env)
+  const mcp = await startMcp(await setup.tool.file(), setup.env)
   const payment = { id: "stale", transaction: base64 }
   const leaving = new AbortController()
   const first = mcp.callTool("submit_payment", payment, {

@@ -182,7 +182,7 @@ describe("a relay that takes a transaction and says no more", () => {
     const { url } = await serve(silent)
     const file = join(setup.tool.home, "interrupted.base64")
     await writeFile(file, base64)
-    const args = [setup.tool.file, "send", file, "--stack", "transfers", "--relay-url", url, "--json"]
+    const args = [await setup.tool.file(), "send", file, "--stack", "transfers", "--relay-url", url, "--json"]
     const child = startProcess(process.execPath, args, { env: setup.env })
     await child.waitFor(/Signature:/)
     child.kill("SIGINT")

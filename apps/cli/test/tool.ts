@@ -1,16 +1,23 @@
 import { spawn } from "node:child_process"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Readable } from "node:stream"
 import { afterAll, expect } from "vitest"
 import { bundle } from "../scripts/bundle.ts"
+import { inputFrom } from "../src/input.ts"
+import { run } from "../src/run.ts"
+import { urlsOf } from "../src/settings/contexts.ts"
 
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
 
-export type CallOptions = {
+type CallOptions = {
   readonly env?: Readonly<Record<string, string>>
   readonly stdin?: string
   readonly cwd?: string
+}
+
+type ProcessOptions = CallOptions & {
   /** The output that nobody reads. */
   readonly unread?: "stdout" | "stderr"
 }
@@ -18,17 +25,19 @@ export type CallOptions = {
 export type Tool = {
   /** A folder of this test's own; the settings folder is in it. */
   readonly home: string
-  /** The bundled tool. */
-  readonly file: string
-  /** Runs the bundled tool with nothing of the machine's settings. */
+  /** Runs the tool with nothing of the machine's settings: all but the process is as users have it. */
   readonly svc: (args: readonly string[], options?: CallOptions) => Promise<Ended>
+  /** The tool as users have it, one bundled file. */
+  readonly file: () => Promise<string>
+  /** Runs that file in a process of its own, for what only a process shows. */
+  readonly svcProcess: (args: readonly string[], options?: ProcessOptions) => Promise<Ended>
 }
 
 /** Runs a program to its end. */
 export const runProgram = (
   command: string,
   args: readonly string[],
-  { env = {}, stdin = "", cwd, unread }: CallOptions = {},
+  { env = {}, stdin = "", cwd, unread }: ProcessOptions = {},
 ): Promise<Ended> =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args, { env: { PATH: process.env["PATH"], ...env }, cwd, stdio: "pipe" })
@@ -44,20 +53,63 @@ export const runProgram = (
     child.stdin.end(stdin)
   })
 
-/** The tool as users have it, one bundled file in a process of its own, until the file's tests are done. */
+/** What the documentation server writes beside the tool that it serves. */
+const copyIn = async (folder: string) => {
+  const text = await readFile(join(folder, "copy.json"), "utf8").catch(() => "")
+  return text === "" ? undefined : urlsOf(JSON.parse(text))
+}
+
+const outside = process.cwd()
+let running = 0
+/** Runs in another working directory. The calls of one test that run at once have the same one. */
+const inFolder = async <Value>(folder: string, act: () => Promise<Value>): Promise<Value> => {
+  running++
+  process.chdir(folder)
+  try {
+    return await act()
+  } finally {
+    running--
+    if (running === 0) process.chdir(outside)
+  }
+}
+
+/** The tool, and a folder for it, until the file's tests are done. */
 export const makeTool = async (): Promise<Tool> => {
   const home = await mkdtemp(join(tmpdir(), "svc-cli-"))
   afterAll(() => rm(home, { recursive: true, force: true }))
-  const file = join(home, "svc.mjs")
-  await bundle(file)
+  const environment = { HOME: home, XDG_CONFIG_HOME: join(home, "config") }
+  let bundling: Promise<string> | undefined
+  const file = (): Promise<string> => {
+    const made = join(home, "svc.mjs")
+    return (bundling ??= bundle(made).then(() => made))
+  }
   return {
     home,
     file,
-    svc: (args, { env = {}, ...options } = {}) =>
-      runProgram(process.execPath, [file, ...args], {
+    svc: (args, { env = {}, stdin = "", cwd = home } = {}) =>
+      inFolder(cwd, async () => {
+        const written = { stdout: "", stderr: "" }
+        const output = (name: keyof typeof written) => ({
+          isTTY: false,
+          write: (text: string) => (written[name] += text) !== "",
+        })
+        const code = await run({
+          argv: args,
+          env: { ...environment, ...env },
+          copy: await copyIn(home),
+          home,
+          stdout: output("stdout"),
+          stderr: output("stderr"),
+          ...inputFrom(Readable.from([Buffer.from(stdin)], { objectMode: false })),
+          onInterrupt: () => () => {},
+        })
+        return { code, ...written }
+      }),
+    svcProcess: async (args, { env = {}, ...options } = {}) =>
+      runProgram(process.execPath, [await file(), ...args], {
         cwd: home,
         ...options,
-        env: { HOME: home, XDG_CONFIG_HOME: join(home, "config"), ...env },
+        env: { ...environment, ...env },
       }),
   }
 }

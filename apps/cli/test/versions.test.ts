@@ -130,7 +130,7 @@ test("- is the standard output; a pipe and the system's names of open files are 
   // Redirected into a file, the name of the standard output leads to one.
   const into = openSync(join(folder, "redirected"), "w")
   const env = { PATH: process.env["PATH"], HOME: tool.home, SVC_API_URL: api.url }
-  const args = [tool.file, "types", "swaps", "--output", "/dev/stdout"]
+  const args = [await tool.file(), "types", "swaps", "--output", "/dev/stdout"]
   const child = spawn(process.execPath, args, { stdio: ["ignore", into, "ignore"], env })
   closeSync(into)
   await once(child, "close")

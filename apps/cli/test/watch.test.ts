@@ -27,7 +27,7 @@ test("svc watch says on the standard error that it reconnects, once per loss, an
       if (connections < 3) socket.close(1012)
     })
   })
-  const child = startProcess(process.execPath, [tool.file, "watch", "transfers"], {
+  const child = startProcess(process.execPath, [await tool.file(), "watch", "transfers"], {
     env: { SVC_API_URL: platform.url, SVC_API_KEY: "svc_ak_test", XDG_CONFIG_HOME: tool.home },
   })
   await child.waitFor(/"k3"/)

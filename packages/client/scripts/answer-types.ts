@@ -30,40 +30,64 @@ type Document = {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
-/** The answers that the library names, by the operation that gives them. */
-const named: readonly (readonly [name: string, about: string, method: string, path: string])[] = [
-  ["SignUp", "A new agent. `api_key` is shown this once.", "post", "/api/agents/signup"],
-  ["Profile", "The agent that the key belongs to.", "get", "/api/agents/me"],
-  ["Keys", "An agent's keys, oldest first, never the keys themselves.", "get", "/api/agents/me/keys"],
-  ["MintedKey", "A new key. `key` is shown this once.", "post", "/api/agents/me/keys"],
-  [
-    "RotatedKey",
-    "The key that takes another's place. `key` is shown this once.",
-    "post",
-    "/api/agents/me/keys/{id}/rotate",
-  ],
-  ["RevokedKey", "A key that is refused from now on.", "delete", "/api/agents/me/keys/{id}"],
-  ["MintedSession", "A session token; `expires_at` in Unix seconds.", "post", "/ws/sessions"],
-  ["StackWithSchema", "A stack and its schema.", "get", "/api/registry/{name}/schema"],
-  ["StackAst", "A stack's AST.", "get", "/api/registry/stacks/{stack}/ast"],
-  ["StackVersions", "What a stack was, newest version first.", "get", "/api/registry/{name}/versions"],
-  ["SpecSchema", "A spec's schema.", "get", "/api/specs/{id}/schema"],
-  ["BuildWithEvents", "A build and what happened to it.", "get", "/api/builds/{id}"],
-  ["RunWithSteps", "A workflow run and its steps.", "get", "/api/automation/runs/{id}"],
-]
+type Service = "platform-api" | "relay" | "docs-server"
+type Named = readonly (readonly [name: string, about: string, method: string, path: string])[]
 
-/** The bodies that the library sends, by the operation that takes them. */
-const sent: typeof named = [
+/** The responses that the library names, by the operation that gives them. */
+const named: Readonly<Record<Service, Named>> = {
+  "platform-api": [
+    ["SignUp", "A new agent. `api_key` is shown this once.", "post", "/api/agents/signup"],
+    ["Profile", "The agent that the key belongs to.", "get", "/api/agents/me"],
+    ["Keys", "An agent's keys, oldest first, never the keys themselves.", "get", "/api/agents/me/keys"],
+    ["MintedKey", "A new key. `key` is shown this once.", "post", "/api/agents/me/keys"],
+    [
+      "RotatedKey",
+      "The key that takes another's place. `key` is shown this once.",
+      "post",
+      "/api/agents/me/keys/{id}/rotate",
+    ],
+    ["RevokedKey", "A key that is refused from now on.", "delete", "/api/agents/me/keys/{id}"],
+    ["MintedSession", "A session token; `expires_at` in Unix seconds.", "post", "/ws/sessions"],
+    ["StackWithSchema", "A stack and its schema.", "get", "/api/registry/{name}/schema"],
+    ["StackAst", "A stack's AST.", "get", "/api/registry/stacks/{stack}/ast"],
+    ["StackVersions", "What a stack was, newest version first.", "get", "/api/registry/{name}/versions"],
+    ["StackCheck", "What publishing an AST would change.", "post", "/api/registry/{name}/check"],
+    ["RegistryChanges", "Changes of the registry, oldest first.", "get", "/api/registry/changes"],
+    ["SpecSchema", "A spec's schema.", "get", "/api/specs/{id}/schema"],
+    ["AddedVersion", "A spec's version after one was added.", "post", "/api/specs/{id}/versions"],
+    ["BuildWithEvents", "A build and what happened to it.", "get", "/api/builds/{id}"],
+    ["DeploymentAction", "What was begun with a deployment.", "post", "/api/deployments/{id}/rollback"],
+    ["DeletedDeployment", "A deployment that is gone.", "delete", "/api/deployments/{id}"],
+    ["RunWithSteps", "A workflow run and its steps.", "get", "/api/automation/runs/{id}"],
+    ["PlatformHealth", "The state of the platform API.", "get", "/health"],
+  ],
+  relay: [["RelayHealth", "The state of the relay.", "get", "/health"]],
+  "docs-server": [
+    ["DocsHealth", "The state of the documentation server.", "get", "/health"],
+    ["SkillIndex", "The skill files of the documentation server.", "get", "/.well-known/agent-skills/index.json"],
+  ],
+}
+
+/** The bodies that the library and its users send, by the operation that takes them. */
+const sent: Named = [
   ["NewAgent", "What a new agent may choose.", "post", "/api/agents/signup"],
   ["NewKey", "What a new key may have.", "post", "/api/agents/me/keys"],
   ["Rotation", "How to replace a key.", "post", "/api/agents/me/keys/{id}/rotate"],
   ["NewSession", "What a session token is for.", "post", "/ws/sessions"],
+  ["NewSpec", "A new spec.", "post", "/api/specs"],
+  ["SpecChanges", "What changes in a spec.", "put", "/api/specs/{id}"],
+  ["NewVersion", "A new version of a spec.", "post", "/api/specs/{id}/versions"],
+  ["NewRun", "A new workflow run.", "post", "/api/automation/runs"],
+  ["Rollback", "The version to go back to.", "post", "/api/deployments/{id}/rollback"],
 ]
+
+/** Schemas of the documentation server's tools. All schemas of the platform are taken, but none of the relay. */
+const docsSchemas = ["SearchDocsArguments", "SearchDocsResult", "FetchPageArguments", "FetchPageResult"]
 
 const comment = (text: string | undefined): string =>
   text === undefined ? "" : `/** ${text.replaceAll("*/", "* /")} */\n`
 
-const property = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name))
+const property = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name))
 
 const members = ({ properties = {}, required = [], additionalProperties }: Schema): string => {
   const rows = Object.entries(properties).map(
@@ -101,24 +125,42 @@ const successOf = (operation: Operation | undefined): Schema | undefined =>
     .map((status) => operation?.responses[status]?.content?.["application/json"]?.schema)
     .find((schema) => schema !== undefined)
 
-/** The TypeScript of the platform's answers, as its committed OpenAPI document describes them. */
+const documentOf = async (service: Service): Promise<Document> =>
+  JSON.parse(await readFile(join(import.meta.dirname, `../../../apps/${service}/openapi.json`), "utf8"))
+
+/** The types of one service's document: its named responses, and the schemas of these names. */
+const typesIn = ({ paths, components }: Document, responses: Named, schemas: readonly string[]): string[] => [
+  ...responses.map(([name, about, method, path]) => {
+    const schema = successOf(paths[path]?.[method]) ?? {}
+    // A schema of another document than the platform's has no type of its own.
+    const referred = components.schemas[schema.$ref?.split("/").at(-1) ?? ""]
+    return `/** ${about} */\nexport type ${name} = ${typeOf(referred ?? schema)}\n`
+  }),
+  ...schemas.map((name) => {
+    const schema = components.schemas[name] ?? {}
+    return `${comment(schema.description)}export type ${name} = ${typeOf(schema)}\n`
+  }),
+]
+
+/** The TypeScript of the services' responses, as their committed OpenAPI documents describe them. */
 export const answerTypes = async (): Promise<string> => {
-  const file = join(import.meta.dirname, "../../../apps/platform-api/openapi.json")
-  const { paths, components: all }: Document = JSON.parse(await readFile(file, "utf8"))
-  const types = named.flatMap(([name, about, method, path]) => {
-    const schema = successOf(paths[path]?.[method])
-    // A route that this platform does not have yet has no type.
-    return schema === undefined ? [] : [`/** ${about} */\nexport type ${name} = ${typeOf(schema)}\n`]
-  })
+  const [platform, relay, docs] = (await Promise.all(
+    (["platform-api", "relay", "docs-server"] as const).map(documentOf),
+  )) as [Document, Document, Document]
   const bodies = sent.map(([name, about, method, path]) => {
-    const schema = paths[path]?.[method]?.requestBody?.content["application/json"]?.schema ?? {}
+    const schema = platform.paths[path]?.[method]?.requestBody?.content["application/json"]?.schema ?? {}
     return `/** ${about} */\nexport type ${name} = ${typeOf(schema)}\n`
   })
   // An error is a class of the library's own.
-  const parts = Object.entries(all.schemas).flatMap(([name, schema]) =>
-    name === "Error" ? [] : [`${comment(schema.description)}export type ${name} = ${typeOf(schema)}\n`],
-  )
-  return `// Made by \`pnpm openapi\` from the platform's OpenAPI document.\n\n${[...types, ...bodies, ...parts].join("\n")}`
+  const schemas = Object.keys(platform.components.schemas).filter((name) => name !== "Error")
+  const types = [
+    ...typesIn(platform, named["platform-api"], []),
+    ...bodies,
+    ...typesIn(platform, [], schemas),
+    ...typesIn(relay, named.relay, []),
+    ...typesIn(docs, named["docs-server"], docsSchemas),
+  ]
+  return `// Made by \`pnpm openapi\` from the services' OpenAPI documents.\n\n${types.join("\n")}`
 }
 
 /** Writes src/generated/answers.ts. */

@@ -2,9 +2,9 @@ import type { SignUp } from "@svc/client"
 import { keyHint, recogniseKey } from "@svc/keys"
 import type { Context, Outcome } from "../command.ts"
 import { CliError, onCode } from "../errors.ts"
-import { labelled, textOf } from "../output/json-value.ts"
+import { labelled, type Labels } from "../output/labelled.ts"
 import { pairs } from "../output/table.ts"
-import { callApi, callJson } from "../services/api.ts"
+import { platformOf } from "../services/api.ts"
 import { requireSafeForKeys } from "../settings/api-url.ts"
 import { forgetContexts, storeContext } from "../settings/contexts.ts"
 import { changeCredentials, credentialsFile, readCredentials, type Credential } from "../settings/credentials.ts"
@@ -19,7 +19,7 @@ type Identity = {
   readonly key_hint: string | null
 }
 
-const labels: Readonly<Record<keyof Identity, string>> = {
+const labels: Labels<Identity> = {
   slug: "Agent",
   display_name: "Name",
   status: "Status",
@@ -27,9 +27,13 @@ const labels: Readonly<Record<keyof Identity, string>> = {
   key_hint: "Key",
 }
 
-const outcome = (identity: Identity, person?: string | null): Outcome => ({
+type Shown = Outcome & {
+  readonly json: Identity & { readonly person?: { readonly key_hint: string | null } }
+}
+
+const outcome = (identity: Identity, person?: string | null): Shown => ({
   json: person === undefined ? identity : { ...identity, person: { key_hint: person } },
-  text: (style) => pairs([...labelled(identity, labels), ["Person", person ?? ""]], style),
+  text: (style) => pairs([...labelled(identity, labels), ["Person", person]], style),
 })
 
 const nobody = (url: string): Identity => ({
@@ -41,30 +45,25 @@ const nobody = (url: string): Identity => ({
 })
 
 const profileOf = async (api: ApiWithKey): Promise<Identity> => {
-  const profile = await callJson(api, "/api/agents/me")
-  return {
-    slug: textOf(profile, "slug"),
-    display_name: textOf(profile, "display_name"),
-    status: textOf(profile, "status"),
-    api_url: api.url,
-    key_hint: keyHint(api.key),
-  }
+  const { slug, display_name, status } = await platformOf(api).me()
+  return { slug, display_name, status, api_url: api.url, key_hint: keyHint(api.key) }
 }
 
-/** A person has no profile at the API: it only tells whether the key is valid. */
+/** A person has no profile at the API. A person's specs tell whether the key is valid. */
 const personOf = async (api: ApiWithKey): Promise<Identity> => {
-  await callApi(api, "/api/auth/keys?limit=1")
+  await platformOf(api).specs.list({ limit: 1 })
   return { ...nobody(api.url), status: "active", key_hint: keyHint(api.key) }
 }
 
 /** `svc auth status`: whose keys are stored. Fails if there is none, or if the API rejects one. */
-export const authStatus = async (context: Context): Promise<Outcome> => {
+export const authStatus = async (context: Context): Promise<Shown> => {
   const url = await apiUrl(context)
   const { agent, person } = await keysFor(context, url)
   if (person === undefined) return outcome(await profileOf(await apiWithKey(context)))
   requireSafeForKeys(url)
-  const owner = await personOf({ url, key: person })
-  const identity = agent === undefined ? { ...owner, key_hint: null } : await profileOf({ url, key: agent })
+  const { env } = context
+  const owner = await personOf({ url, key: person, env })
+  const identity = agent === undefined ? { ...owner, key_hint: null } : await profileOf({ url, key: agent, env })
   return outcome(identity, owner.key_hint)
 }
 
@@ -88,7 +87,7 @@ export const authLogin = async (context: Context): Promise<Outcome> => {
   return changeCredentials(context.folder, async ({ credentials, save }) => {
     const owner = ownerOf(key)
     const place = entryOf(url, owner)
-    const identity = await (owner === "agent" ? profileOf : personOf)({ url, key })
+    const identity = await (owner === "agent" ? profileOf : personOf)({ url, key, env: context.env })
     const old = credentials[place]
     const entry = { api_key: key, slug: identity.slug ?? "", display_name: identity.display_name ?? "" }
     const isOther = old !== undefined && old.api_key !== key
@@ -102,7 +101,7 @@ export const authLogin = async (context: Context): Promise<Outcome> => {
 }
 
 /** What a sign-up's response says that is stored and shown. A new member belongs here, or among those left out. */
-type Shown = Readonly<Record<Exclude<keyof SignUp, "api_key" | "key_id" | "message">, string>>
+type Stored = Readonly<Record<Exclude<keyof SignUp, "api_key" | "key_id" | "message">, string>>
 
 /** `svc auth signup`: registers an agent and stores its key without printing it. */
 export const authSignup = async (context: Context): Promise<Outcome> => {
@@ -115,11 +114,14 @@ export const authSignup = async (context: Context): Promise<Outcome> => {
     if (old !== undefined && !context.flags.has("force")) {
       throw new CliError("already-signed-up", `A key of ${old.slug || "an agent"} is already stored for ${url}.`)
     }
-    const body = { display_name: context.options["name"] }
-    const answer = await callJson({ url }, "/api/agents/signup", { method: "POST", body })
-    const key = textOf(answer, "api_key")
-    if (key === "") throw new CliError("unexpected-answer", `The response of ${url} to the sign-up has no key.`)
-    const who = { slug: textOf(answer, "slug"), display_name: textOf(answer, "display_name") } satisfies Shown
+    const { name } = context.options
+    const {
+      api_key: key,
+      slug,
+      display_name,
+    } = await platformOf({ url, env: context.env }).signUp(name === undefined ? {} : { display_name: name })
+    if (!key) throw new CliError("unexpected-answer", `The response of ${url} to the sign-up has no key.`)
+    const who = { slug, display_name } satisfies Stored
     const identity = { ...who, status: "active", api_url: url, key_hint: keyHint(key) }
     const entry: Credential = { api_key: key, ...who }
     const failure = (what: string): CliError => {

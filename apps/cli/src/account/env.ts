@@ -1,22 +1,21 @@
 import manifest from "../../package.json" with { type: "json" }
 import type { Context, Outcome } from "../command.ts"
 import { onCode } from "../errors.ts"
-import { textOf } from "../output/json-value.ts"
 import { pairs } from "../output/table.ts"
 import { healthOf } from "../services/api.ts"
 import { copyUrls, type Service, serviceUrl } from "../settings/settings.ts"
 import { relayHealth } from "../services/relay.ts"
 import { authStatus } from "./auth.ts"
 
-/** The version that a service tells; null if it can't be reached. */
-const versionOf = async (service: Service, url: string): Promise<string | null> =>
-  textOf(await healthOf(service, url), "version") || null
+/** The version that a service reports; null if it can't be reached. */
+const versionOf = async (service: Service, base: string, { env }: Context): Promise<string | null> =>
+  (await healthOf({ service, base, env }))?.version ?? null
 
 /** Whose key is stored, or the code of the error that says why that can't be told. */
-const ownerOf = (context: Context): Promise<unknown> =>
+const ownerOf = (context: Context) =>
   authStatus(context).then(
     ({ json }) => json,
-    onCode(undefined, ({ code }) => ({ status: code })),
+    onCode(undefined, ({ code }) => ({ slug: undefined, status: code })),
   )
 
 /** `svc env`: every URL of the copy in use, whose key is stored, and which versions run. */
@@ -25,9 +24,9 @@ export const showEnvironment = async (context: Context): Promise<Outcome> => {
   const [docs_url, relay_url] = await Promise.all([serviceUrl("docs", context), serviceUrl("relay", context)])
   const urls = { ...known, docs_url, relay_url }
   const [api, docs, relay, account] = await Promise.all([
-    versionOf("api", urls.api_url),
-    versionOf("docs", docs_url),
-    relayHealth(relay_url),
+    versionOf("api", urls.api_url, context),
+    versionOf("docs", docs_url, context),
+    relayHealth(context, relay_url),
     ownerOf(context),
   ])
   // A local chain gives funds to whoever asks.
@@ -42,7 +41,7 @@ export const showEnvironment = async (context: Context): Promise<Outcome> => {
     ...chain,
     chain:
       relay.chain === null ? "not told" : `${relay.chain.network ?? "own"}, genesis hash ${relay.chain.genesis_hash}`,
-    account: textOf(account, "slug") || textOf(account, "status"),
+    account: account.slug ?? account.status,
     ...Object.fromEntries(
       Object.entries(versions).map(([name, version]) => [`${name} version`, version ?? "not reached"]),
     ),

@@ -1,15 +1,12 @@
-import type { Keys, RotatedKey } from "@svc/client"
-import { isObject } from "@svc/common/json-object"
+import type { Keys, MintedKey, NewKey, Platform, RotatedKey } from "@svc/client"
 import { keyHint } from "@svc/keys"
 import type { Context, Outcome } from "../command.ts"
-import { CliError, usageError } from "../errors.ts"
-import { labelled, textOf } from "../output/json-value.ts"
+import { CliError, onCode, usageError } from "../errors.ts"
+import { labelled, type Labels } from "../output/labelled.ts"
 import { pairs, table } from "../output/table.ts"
-import { callJson, readPages } from "../services/api.ts"
+import { platformOf, readPages } from "../services/api.ts"
 import { changeCredentials, credentialsFile, readCredentials } from "../settings/credentials.ts"
 import { type ApiWithKey, apiWithKey, noteEnvironmentKey } from "../settings/key.ts"
-
-const path = "/api/agents/me/keys"
 
 const columns = {
   id: "ID",
@@ -24,17 +21,19 @@ const columns = {
   current: undefined,
   created_at: undefined,
   replaced_by: undefined,
-} as const satisfies Readonly<Record<keyof Keys[number], string | undefined>>
+} as const satisfies Labels<Keys[number]>
+
+const readKeys = (api: ApiWithKey) => readPages(api, ({ keys }, page) => keys.list(page))
 
 /** `svc keys list`: every key of this agent, never the keys themselves. */
 export const listKeys = async (context: Context): Promise<Outcome> => {
-  const keys = await readPages(await apiWithKey(context), path)
-  const rows = keys.map((key) =>
-    labelled(key, columns).map(([column, text]) => {
-      if (column === "STATUS" && textOf(key, "current") === "true") return `${text} (this one)`
-      return text === "" && ["EXPIRES", "LAST USED"].includes(column) ? "never" : text
-    }),
-  )
+  const keys = await readKeys(await apiWithKey(context))
+  const rows = keys.map((key) => {
+    const shown = { ...key, expires_at: key.expires_at ?? "never", last_used_at: key.last_used_at ?? "never" }
+    return labelled(shown, columns).map(([column, value]) =>
+      column === "STATUS" && key.current ? `${key.status} (this one)` : value,
+    )
+  })
   const heading = Object.values(columns).filter((column) => column !== undefined)
   return { json: keys, text: (style) => table(heading, rows, style) }
 }
@@ -46,26 +45,26 @@ export const disableKey = (context: Context): Promise<Outcome> => switchKey(cont
 export const enableKey = (context: Context): Promise<Outcome> => switchKey(context, "enable")
 
 const switchKey = async (context: Context, verb: "disable" | "enable"): Promise<Outcome> => {
-  const api = await apiWithKey(context)
-  const answer = await callJson(api, `${path}/${idOf(context)}/${verb}`, { method: "POST" })
-  if (verb === "disable" && textOf(answer, "current") === "true") {
+  const id = idOf(context)
+  const key = await platformOf(await apiWithKey(context)).keys[verb](id)
+  if (verb === "disable" && key.current) {
     context.note("That is the key in use. Only another key of the account, or the operator, can enable it.")
   }
-  return { json: answer, text: () => `Key ${textOf(answer, "id")} is ${textOf(answer, "status")}.` }
+  return { json: key, text: () => `Key ${key.id} is ${key.status}.` }
 }
 
 /** `svc keys revoke ID`: the key is rejected from the next request on. */
 export const revokeKey = async (context: Context): Promise<Outcome> => {
   const id = idOf(context)
-  const answer = await callJson(await apiWithKey(context), `${path}/${id}`, { method: "DELETE" })
-  const left = textOf(answer, "remaining_secret_keys")
-  if (left === "0") context.note("That was the last secret key. Next: svc auth signup --force registers a new agent")
-  return { json: answer, text: () => `Key ${textOf(answer, "id")} is revoked. Secret keys left: ${left}` }
+  const revoked = await platformOf(await apiWithKey(context)).keys.revoke(id)
+  const { remaining_secret_keys: left } = revoked
+  if (left === 0) context.note("That was the last secret key. Next: svc auth signup --force registers a new agent")
+  return { json: revoked, text: () => `Key ${revoked.id} is revoked. Secret keys left: ${left}` }
 }
 
-const idOf = ({ args: [id = ""] }: Context): string => {
-  if (!/^\d+$/.test(id)) throw usageError("ID must be the number of a key, as svc keys list shows it.")
-  return id
+const idOf = ({ args: [id = ""] }: Context): number => {
+  if (!/^\d{1,15}$/.test(id)) throw usageError("ID must be the number of a key, as svc keys list shows it.")
+  return Number(id)
 }
 
 const labels = {
@@ -78,39 +77,35 @@ const labels = {
   replaces: "Replaces",
   old_expires_at: "Old key ends",
   message: undefined,
-} as const satisfies Readonly<Record<keyof RotatedKey, string | undefined>>
+} as const satisfies Labels<RotatedKey>
 
-const minted = (answer: unknown, shown: string, json = answer): Outcome => ({
+type NewKeys = MintedKey & Partial<RotatedKey>
+
+const minted = (answer: NewKeys, shown: string, json: unknown = answer): Outcome => ({
   json,
   text: (style) =>
-    pairs(
-      labelled(answer, labels).map(([label, text]) => {
-        if (label === "Key") return [label, shown]
-        return [label, label === "Expires" && text === "" ? "never" : text]
-      }),
-      style,
-    ),
+    pairs(labelled({ ...answer, key: shown, expires_at: answer.expires_at ?? "never" } as RotatedKey, labels), style),
 })
 
-type Minted = { readonly answer: unknown; readonly key: string; readonly api: ApiWithKey }
+type Minted = { readonly answer: NewKeys; readonly api: ApiWithKey }
 
-const postForKey = async (api: ApiWithKey, at: string, body: object): Promise<Minted> => {
-  const answer = await callJson(api, at, { method: "POST", body })
-  const key = textOf(answer, "key")
-  if (key === "") throw new CliError("unexpected-answer", `The response of ${api.url} has no key.`)
-  return { answer, key, api }
+const withKey = async (api: ApiWithKey, make: (keys: Platform["keys"]) => Promise<NewKeys>): Promise<Minted> => {
+  const answer = await make(platformOf(api).keys)
+  if (!answer.key) throw new CliError("unexpected-answer", `The response of ${api.url} has no key.`)
+  return { answer, api }
 }
 
 /** Prints a key that nobody can get again. */
-const show = (context: Context, { answer, key }: Minted): Outcome => {
+const show = (context: Context, { answer }: Minted): Outcome => {
   context.note("The key is shown only now. Store it.")
-  return minted(answer, key)
+  return minted(answer, answer.key)
 }
 
 /** Stores the key that `make` returns instead of the current one. That it can be stored is tested before `make` runs. */
 const store = (context: Context, make: () => Promise<Minted>, then: string): Promise<Outcome> =>
   changeCredentials(context.folder, async ({ credentials, save }) => {
-    const { answer, key, api } = await make()
+    const { answer, api } = await make()
+    const { key, message: _message, ...rest } = answer
     const old = credentials[api.url]
     // The key that called may come from the environment and belong to another agent than the stored one.
     const isSameAgent = old?.api_key === api.key
@@ -118,25 +113,23 @@ const store = (context: Context, make: () => Promise<Minted>, then: string): Pro
     const backup = old !== undefined && !isSameAgent
     const failure = (what: string): CliError => {
       const message = `The key was created, but ${what}. The key is on stdout, only now: store it.`
-      return new CliError("key-not-saved", message, { extra: isObject(answer) ? answer : {}, rescued: key })
+      return new CliError("key-not-saved", message, { extra: answer, rescued: key })
     }
     const copy = await save({ ...credentials, [api.url]: entry }, failure, backup)
     if (copy !== undefined) context.note(`The old credentials are in ${copy}.`)
     context.note(`The key is stored in ${credentialsFile(context.folder)}. ${then}`)
     noteEnvironmentKey(context)
-    const { key: _key, message: _message, ...rest } = isObject(answer) ? answer : {}
     return minted(answer, keyHint(key), { ...rest, key_hint: keyHint(key) })
   })
 
-// JSON leaves out what is undefined.
-const requestOf = ({ options: { name, "expires-in-days": days } }: Context) => ({
-  name,
-  expires_in_days: days === undefined ? undefined : Number(days),
+const requestOf = ({ options: { name, "expires-in-days": days } }: Context): NewKey => ({
+  ...(name !== undefined && { name }),
+  ...(days !== undefined && { expires_in_days: Number(days) }),
 })
 
 /** `svc keys mint [--save]`: another secret key; with `--save` it replaces the stored one, and isn't printed. */
 export const mintKey = async (context: Context): Promise<Outcome> => {
-  const mint = async () => postForKey(await apiWithKey(context), path, requestOf(context))
+  const mint = async () => withKey(await apiWithKey(context), (keys) => keys.mint(requestOf(context)))
   if (!context.flags.has("save")) return show(context, await mint())
   return store(context, mint, "The old key stays valid. Next: svc keys list, then svc keys revoke ID")
 }
@@ -147,8 +140,8 @@ export const mintPublishableKey = async (context: Context): Promise<Outcome> => 
   if (origin === undefined) {
     throw usageError("--origin ORIGIN is missing: the only origin that may use the key.")
   }
-  const body = { ...requestOf(context), origin_allowlist: [origin] }
-  return show(context, await postForKey(await apiWithKey(context), `${path}/publishable`, body))
+  const body = { ...requestOf(context), origin }
+  return show(context, await withKey(await apiWithKey(context), (keys) => keys.mintPublishable(body)))
 }
 
 const unitSeconds: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3600, d: 86_400 }
@@ -162,10 +155,10 @@ const overlapOf = ({ options: { overlap } }: Context): number | undefined => {
   throw usageError("--overlap takes seconds, or 10m, 1h, 7d; at most a week.")
 }
 
-const currentId = async (api: ApiWithKey): Promise<string> => {
-  const current = (await readPages(api, path)).find((key) => textOf(key, "current") === "true")
+const currentId = async (api: ApiWithKey): Promise<number> => {
+  const current = (await readKeys(api)).find((key) => key.current)
   if (current === undefined) throw new CliError("unexpected-answer", `The response of ${api.url} lists no current key.`)
-  return textOf(current, "id")
+  return current.id
 }
 
 /**
@@ -174,22 +167,25 @@ const currentId = async (api: ApiWithKey): Promise<string> => {
  */
 export const rotateKey = async (context: Context): Promise<Outcome> => {
   const id = context.args[0] === undefined ? undefined : idOf(context)
-  const body = { name: context.options["name"], overlap_seconds: overlapOf(context) }
+  const { name } = context.options
+  const overlap = overlapOf(context)
+  const body = { ...(name !== undefined && { name }), ...(overlap !== undefined && { overlap_seconds: overlap }) }
   const api = await apiWithKey(context)
   const isSaved = context.flags.has("save")
   if (isSaved && id !== undefined) {
-    const key = (await readPages(api, path)).find((one) => textOf(one, "id") === id)
-    if (textOf(key, "key_class") === "publishable") {
+    if ((await readKeys(api)).find((one) => one.id === id)?.key_class === "publishable") {
       throw usageError(`Key ${id} is publishable: it only works in browsers, so --save can't store it.`)
     }
   }
   const rotate = async (): Promise<Minted> => {
     const rotated = id ?? (await currentId(api))
-    return postForKey(api, `${path}/${rotated}/rotate`, body).catch((error: unknown) => {
-      if (!(error instanceof CliError) || !["unreachable", "outcome-unknown"].includes(error.code)) throw error
-      const next = `Next: svc keys rotate ${rotated} again; it revokes a new key that nobody has used`
-      throw new CliError(error.code, error.message, { next })
-    })
+    return withKey(api, (keys) => keys.rotate(rotated, body)).catch(
+      onCode(undefined, (error): never => {
+        if (!["unreachable", "outcome-unknown"].includes(error.code)) throw error
+        const next = `Next: svc keys rotate ${rotated} again; it revokes a new key that nobody has used`
+        throw new CliError(error.code, error.message, { next })
+      }),
+    )
   }
   const kept = (await readCredentials(context.folder))[api.url]?.api_key
   if (isSaved || (id === undefined && kept === api.key)) {

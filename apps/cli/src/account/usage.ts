@@ -1,7 +1,6 @@
-import type { Usage } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
 import { table } from "../output/table.ts"
-import { callJson } from "../services/api.ts"
+import { platformOf } from "../services/api.ts"
 import { apiWithKey } from "../settings/key.ts"
 
 const widest = 30
@@ -9,16 +8,16 @@ const widest = 30
 /** `svc usage`: what the account's keys did, with a bar for each day. */
 export const showUsage = async (context: Context): Promise<Outcome> => {
   const { days = "30" } = context.options
-  const usage = (await callJson(await apiWithKey(context), `/api/usage?days=${days}`)) as Usage
+  const usage = await platformOf(await apiWithKey(context)).usage({ days: Number(days) })
   const rows = usage.days.flatMap(({ date, keys }) => keys.map((key) => ({ date, ...key })))
   const most = Math.max(1, ...rows.map(({ requests }) => requests))
   const barOf = (requests: number): string => "█".repeat(Math.ceil((requests / most) * widest))
   const lines = rows.map(({ date, name, requests, refused, sessions }, index) => [
     rows[index - 1]?.date === date ? "" : date,
     name,
-    String(requests),
-    String(refused),
-    String(sessions),
+    requests,
+    refused,
+    sessions,
     barOf(requests),
   ])
   return {

@@ -42,7 +42,7 @@ const isFolder = (path: string): Promise<boolean> =>
 export const init = async (context: Context): Promise<Outcome> => {
   const here = { ...context, prefersCopy: true } as const
   const project = context.options["dir"] ?? "."
-  const skills = await fetchSkills(await serviceUrl("docs", here))
+  const skills = await fetchSkills(context, await serviceUrl("docs", here))
   const folders = [".agents", ...((await isFolder(join(project, ".claude"))) ? [".claude"] : [])]
   const files: { path: string; result: Result }[] = []
   for (const folder of folders) {

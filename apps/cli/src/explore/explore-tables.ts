@@ -1,30 +1,27 @@
-import { isObject } from "@svc/common/json-object"
+import type { Stack, StackSchema, StackWithSchema } from "@svc/client"
 import { pipelineSteps } from "@svc/common/stack-views"
-import { labelled, listOf, textOf } from "../output/json-value.ts"
 import type { Style } from "../output/style.ts"
 import { pairs, plain, table } from "../output/table.ts"
+import type { Entity } from "./stack.ts"
 
-const strings = (value: unknown, name: string): string =>
-  listOf(value, name)
-    .filter((item) => typeof item === "string")
-    .join(", ")
+type Type = StackSchema["types"][number]
+type WithRecords<Described> = Described & { readonly records?: Readonly<Record<string, number>> }
 
 /** How many records of all entities the stream has now, if it tells. */
-const recordsOf = (stack: unknown): string | undefined => {
-  const records = isObject(stack) ? stack["records"] : undefined
-  if (!isObject(records)) return undefined
-  return String(Object.values(records).reduce<number>((sum, count) => sum + Number(count), 0))
-}
+const recordsOf = ({ records }: WithRecords<object>): number | undefined =>
+  records && Object.values(records).reduce((sum, count) => sum + count, 0)
 
-export const stackList = (registry: readonly unknown[], url: string, style: Style): string => {
+type Listed = WithRecords<Pick<Stack, "name" | "entities" | "websocket_url" | "description">>
+
+export const stackList = (registry: readonly Listed[], url: string, style: Style): string => {
   if (registry.length === 0) return `The registry at ${url} has no public stack.`
   const isKnown = registry.some((stack) => recordsOf(stack) !== undefined)
   const rows = registry.map((stack) => [
-    textOf(stack, "name"),
-    ...(isKnown ? [recordsOf(stack) ?? ""] : []),
-    strings(stack, "entities"),
-    textOf(stack, "websocket_url"),
-    textOf(stack, "description"),
+    stack.name,
+    ...(isKnown ? [recordsOf(stack)] : []),
+    stack.entities.join(", "),
+    stack.websocket_url,
+    stack.description,
   ])
   const stacks = table(
     ["STACK", ...(isKnown ? ["RECORDS NOW"] : []), "ENTITIES", "WEBSOCKET URL", "DESCRIPTION"],
@@ -35,64 +32,66 @@ export const stackList = (registry: readonly unknown[], url: string, style: Styl
 }
 
 /** The types that texts such as `Option<Side>` name, and all that these name. */
-export const typesNamed = <Type>(texts: readonly string[], types: readonly Type[]): readonly Type[] => {
+export const typesNamed = (texts: readonly string[], types: readonly Type[]): readonly Type[] => {
   const named = new Set<Type>()
   const visit = (text: string): void => {
     for (const word of text.match(/\w+/g) ?? []) {
-      const type = types.find((one) => textOf(one, "name") === word)
+      const type = types.find((one) => one.name === word)
       if (type === undefined || named.has(type)) continue
       named.add(type)
-      for (const field of listOf(type, "fields")) visit(textOf(field, "type"))
+      if (type.kind === "struct") for (const field of type.fields) visit(field.type)
     }
   }
   for (const text of texts) visit(text)
   return types.filter((type) => named.has(type))
 }
 
-const typeRows = (type: unknown): string[][] => {
-  const [name, kind] = [textOf(type, "name"), textOf(type, "kind")]
-  if (kind === "enum") return [[name, kind, strings(type, "variants"), ""]]
-  const fields = listOf(type, "fields")
-  if (fields.length === 0) return [[name, kind, "", ""]]
-  return fields.map((field, index) => {
-    const isFirst = index === 0
-    return [isFirst ? name : "", isFirst ? kind : "", textOf(field, "name"), textOf(field, "type")]
-  })
+const typeRows = (type: Type): string[][] => {
+  const { name, kind } = type
+  if (kind === "enum") return [[name, kind, type.variants.join(", "), ""]]
+  if (type.fields.length === 0) return [[name, kind, "", ""]]
+  return type.fields.map((field, index) => [...(index === 0 ? [name, kind] : ["", ""]), field.name, field.type])
 }
 
-const typesText = (types: readonly unknown[], style: Style): string[] =>
+const typesText = (types: readonly Type[], style: Style): string[] =>
   types.length === 0 ? [] : [table(["TYPE", "KIND", "FIELD OR VARIANTS", "FIELD TYPE"], types.flatMap(typeRows), style)]
 
 /** An entity: its keys, fields and views, and the types that its fields name. */
-export const entityText = (entity: unknown, types: readonly unknown[], style: Style): string => {
-  const fields = listOf(entity, "fields")
-  const fieldRows = fields.map((field) => [
-    textOf(field, "path"),
-    textOf(field, "rust_type"),
-    isObject(field) && field["nullable"] === true ? "yes" : "no",
-  ])
-  const viewRows = listOf(entity, "views").map((view) => [
-    textOf(view, "id"),
-    textOf(view, "mode"),
-    `${textOf(view, "key_field")}${textOf(view, "needs_key") === "true" ? " (required)" : ""}`.trim(),
-    pipelineSteps(listOf(view, "pipeline")).join(", then "),
+export const entityText = (
+  { name, primary_keys, fields, views }: Entity,
+  types: readonly Type[],
+  style: Style,
+): string => {
+  const fieldRows = fields.map(({ path, rust_type, nullable }) => [path, rust_type, nullable ? "yes" : "no"])
+  const viewRows = views.map(({ id, mode, key_field, needs_key, pipeline }) => [
+    id,
+    mode,
+    `${key_field ?? ""}${needs_key ? " (required)" : ""}`.trim(),
+    pipelineSteps(pipeline).join(", then "),
   ])
   const named = typesNamed(
-    fields.map((field) => textOf(field, "rust_type")),
+    fields.map(({ rust_type }) => rust_type),
     types,
   )
   return [
-    `${style.bold(plain(textOf(entity, "name")))}\nPrimary keys: ${plain(strings(entity, "primary_keys"))}`,
+    `${style.bold(plain(name))}\nPrimary keys: ${plain(primary_keys.join(", "))}`,
     table(["FIELD", "TYPE", "NULLABLE"], fieldRows, style),
     table(["VIEW", "MODE", "KEY", "PIPELINE"], viewRows, style),
     ...typesText(named, style),
   ].join("\n\n")
 }
 
-export const stackText = (stack: unknown, style: Style): string => {
-  const schema = isObject(stack) ? stack["schema"] : undefined
-  const labels = { name: "Stack", websocket_url: "WebSocket URL", description: "Description" }
-  const about = pairs([...labelled(stack, labels), ["Records now", recordsOf(stack) ?? ""]], style)
-  const entities = listOf(schema, "entities").map((entity) => entityText(entity, [], style))
-  return [about, ...entities, ...typesText(listOf(schema, "types"), style)].join("\n\n")
+export const stackText = (stack: WithRecords<StackWithSchema>, style: Style): string => {
+  const { name, websocket_url, description, schema } = stack
+  const about = pairs(
+    [
+      ["Stack", name],
+      ["WebSocket URL", websocket_url],
+      ["Description", description],
+      ["Records now", recordsOf(stack)],
+    ],
+    style,
+  )
+  const entities = schema.entities.map((entity) => entityText(entity, [], style))
+  return [about, ...entities, ...typesText(schema.types, style)].join("\n\n")
 }

@@ -1,23 +1,78 @@
+import type { Diff, Stack, StackSchema, StackWithSchema } from "@svc/client"
+import { nearest } from "@svc/common/nearest"
 import type { Context } from "../command.ts"
-import { CliError } from "../errors.ts"
-import { type Answer, type Api, callApi, callJson } from "../services/api.ts"
+import { CliError, onCode } from "../errors.ts"
+import { type Api, platformOf, readPages } from "../services/api.ts"
 
-/** The path of a stack in the registry. A name that no stack can have never becomes part of a path. */
-export const stackPath = (name: string, rest = ""): string => {
-  if (!/^[a-z0-9][a-z0-9-]{0,62}$/i.test(name)) {
-    throw new CliError("stack-not-found", `There is no stack named ${JSON.stringify(name.slice(0, 100))}.`)
+export type Entity = StackSchema["entities"][number]
+
+/** A name in the registry's spelling, lower case. Throws stack-not-found for one that no stack can have, as the registry does. */
+export const registryName = (name: string): string => {
+  if (/^[a-z0-9][a-z0-9-]{0,62}$/i.test(name)) return name.toLowerCase()
+  throw new CliError("stack-not-found", `There is no stack named ${JSON.stringify(name.slice(0, 100))}.`)
+}
+
+export const readEntry = async (api: Api, name: string): Promise<Stack> =>
+  platformOf(api).registry.get(registryName(name))
+
+export const readDiff = async (
+  api: Api,
+  name: string,
+  versions: { readonly from?: number; readonly to?: number },
+): Promise<Diff> => platformOf(api).registry.diff(registryName(name), versions)
+
+/** All stacks. Schemas are most of the registry's response, so they only come if they are included. */
+export const readRegistry = async (context: Context, api: Api, include?: "schema"): Promise<Stack[]> => {
+  try {
+    return await readPages(
+      api,
+      ({ registry }, page) => registry.list({ ...page, ...(include && { include }) }),
+      (count) => context.progress(`Registry: ${count} stacks read`),
+    )
+  } finally {
+    context.progress("")
   }
-  // The registry's names are in lower case.
-  return `/api/registry/${name.toLowerCase()}${rest}`
 }
 
-export const queryOf = (values: Readonly<Record<string, string | undefined>>): string => {
-  const given = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]))
-  return given.length === 0 ? "" : `?${given.join("&")}`
+/** The error for a name that isn't there, with the nearest ones that are. */
+export const missing = (kind: string, name: string, names: readonly string[], command: string): CliError => {
+  const near = nearest(name, names)
+  const hint = near.length === 0 ? `There is no ${kind} at all.` : `Nearest: ${near.join(", ")}.`
+  const next = `Next: ${command} ${near[0] ?? ""}`.trim()
+  return new CliError(`${kind}-not-found`, `There is no ${kind} named ${JSON.stringify(name)}. ${hint}`, { next })
 }
 
-/** A stack with its schema, of the version that --at names. */
-export const readSchema = async (context: Context, api: Api, name: string): Promise<Answer> =>
-  callApi(api, stackPath(name, `/schema${queryOf({ version: context.options["at"] })}`))
+/** A stack with its schema, of the version that --at names. If there is none with this name, the error names the nearest ones. */
+export const readStack = async (context: Context, api: Api, name: string): Promise<StackWithSchema> => {
+  const { at } = context.options
+  const nearestStacks = async (): Promise<never> => {
+    const names = (await readRegistry(context, api)).map((stack) => stack.name)
+    throw missing("stack", name, names, "svc explore")
+  }
+  let isDeprecated = false
+  const { registry } = platformOf({
+    ...api,
+    onResponse: (response) => {
+      api.onResponse?.(response)
+      isDeprecated = response.header("deprecation") !== null
+    },
+  })
+  const read = async () => registry.schema(registryName(name), at === undefined ? {} : { version: Number(at) })
+  const { name: own, description, websocket_url, schema } = await read().catch(onCode("stack-not-found", nearestStacks))
+  if (isDeprecated) context.note(`${own} is deprecated. Next: svc versions ${own}`)
+  return { name: own, description, websocket_url, schema }
+}
 
-export const readEntry = async (api: Api, name: string): Promise<unknown> => callJson(api, stackPath(name))
+/** The entity of a stack with this name, in any case. Throws entity-not-found with the nearest names. */
+export const entityOf = ({ name, schema: { entities } }: StackWithSchema, wanted: string): Entity => {
+  const found =
+    entities.find((entity) => entity.name === wanted) ??
+    entities.find((entity) => entity.name.toLowerCase() === wanted.toLowerCase())
+  if (found !== undefined) return found
+  throw missing(
+    "entity",
+    wanted,
+    entities.map((entity) => entity.name),
+    `svc explore ${name}`,
+  )
+}

@@ -1,42 +1,54 @@
+import type { Diff } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
-import { labelled, listOf, rowOf, textOf } from "../output/json-value.ts"
 import { pairs, table } from "../output/table.ts"
-import { callJson, readPages } from "../services/api.ts"
+import { readPages } from "../services/api.ts"
 import { apiForReading } from "../settings/key.ts"
-import { queryOf, stackPath } from "./stack.ts"
+import { readDiff, registryName } from "./stack.ts"
 
 /** The changes of a diff, one a row. */
-export const changeRows = (diff: unknown): string[][] =>
-  listOf(diff, "changes").map((change) => [
-    textOf(change, "breaking") === "true" ? "breaking" : "compatible",
-    textOf(change, "path"),
-    textOf(change, "text"),
-  ])
+export const changeRows = ({ changes }: Pick<Diff, "changes">): string[][] =>
+  changes.map(({ breaking, path, text }) => [breaking ? "breaking" : "compatible", path, text])
 
 /** `svc versions STACK`: every version, newest first. */
 export const versions = async (context: Context): Promise<Outcome> => {
-  const [name = ""] = context.args
-  const list = await readPages(await apiForReading(context), stackPath(name, "/versions"))
-  const rows = list.map((version) => [
-    textOf(version, "version") + (textOf(version, "current") === "true" ? " (current)" : ""),
-    ...rowOf(version, ["published_at", "bump", "verdict", "changes", "message"]),
+  const name = registryName(context.args[0] ?? "")
+  const list = await readPages(await apiForReading(context), ({ registry }, page) => registry.versions(name, page))
+  const rows = list.map(({ version, current, published_at, bump, verdict, changes, message }) => [
+    `${version}${current ? " (current)" : ""}`,
+    published_at,
+    bump,
+    verdict,
+    changes,
+    message,
   ])
   const heading = ["VERSION", "PUBLISHED", "BUMP", "VERDICT", "CHANGES", "MESSAGE"]
   return { json: list, text: (style) => table(heading, rows, style) }
 }
 
+/** The versions that options name. */
+const versionOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text))
+
 /** `svc diff STACK [--from N] [--to M]`: what changed for readers. */
 export const diff = async (context: Context): Promise<Outcome> => {
   const [name = ""] = context.args
-  const query = queryOf({ from: context.options["from"], to: context.options["to"] })
-  const answer = await callJson(await apiForReading(context), stackPath(name, `/diff${query}`))
+  const [from, to] = [context.options["from"], context.options["to"]].map(versionOf)
+  const answer = await readDiff(await apiForReading(context), name, {
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+  })
   const rows = changeRows(answer)
   return {
     json: answer,
     text: (style) => {
-      const between = `${textOf(answer, "from")} to ${textOf(answer, "to")}`
-      const verdict = labelled(answer, { verdict: "Verdict", bump: "Bump" })
-      const about = pairs([["Stack", name], ["Versions", between], ...verdict], style)
+      const about = pairs(
+        [
+          ["Stack", name],
+          ["Versions", `${answer.from} to ${answer.to}`],
+          ["Verdict", answer.verdict],
+          ["Bump", answer.bump],
+        ],
+        style,
+      )
       return rows.length === 0 ? about : `${about}\n\n${table(["VERDICT", "WHERE", "CHANGE"], rows, style)}`
     },
   }

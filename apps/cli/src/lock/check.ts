@@ -1,12 +1,11 @@
-import type { RegistryChange } from "@svc/client"
+import type { Diff, RegistryChange } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
 import { CliError, onCode } from "../errors.ts"
-import { queryOf, readEntry, stackPath } from "../explore/stack.ts"
+import { readDiff, readEntry } from "../explore/stack.ts"
 import { changeRows } from "../explore/versions.ts"
-import { listOf, textOf } from "../output/json-value.ts"
 import { plain, table } from "../output/table.ts"
-import { type Api, callJson } from "../services/api.ts"
-import { platformOf } from "../services/relay.ts"
+import { type Api, platformOf } from "../services/api.ts"
+import { readChanges } from "../services/more-calls.ts"
 import { apiForReading } from "../settings/key.ts"
 import { untilStopped } from "../until-stopped.ts"
 import { type Locked, noteDeprecated, readLocked } from "./lock.ts"
@@ -16,8 +15,8 @@ type Checked = {
   readonly locked: number
   /** The version that is served now; null if the stack is gone, or belongs to another API. */
   readonly now: number | null
-  readonly verdict: string
-  readonly changes: readonly unknown[]
+  readonly verdict: Diff["verdict"] | "not-asked"
+  readonly changes: Diff["changes"]
 }
 
 const checkOne = async (context: Context, api: Api, { name, version, content_hash }: Locked): Promise<Checked> => {
@@ -25,17 +24,16 @@ const checkOne = async (context: Context, api: Api, { name, version, content_has
   const entry = { name, locked: version, changes: [] }
   if (stack === undefined) return { ...entry, now: null, verdict: "breaking" }
   noteDeprecated(context, stack)
-  const now = Number(textOf(stack, "version"))
+  const now = stack.version
   // The same version with other content: another stack has taken the name.
   if (now === version) {
-    return { ...entry, now, verdict: textOf(stack, "content_hash") === content_hash ? "none" : "breaking" }
+    return { ...entry, now, verdict: stack.content_hash === content_hash ? "none" : "breaking" }
   }
-  const query = queryOf({ from: String(version), to: String(now) })
-  const diff = await callJson(api, stackPath(name, `/diff${query}`)).catch(
+  const { verdict, changes } = await readDiff(api, name, { from: version, to: now }).catch(
     // This stack never had the locked version: another one has taken the name.
-    onCode("version-not-found", () => ({ verdict: "breaking" })),
+    onCode("version-not-found", () => ({ verdict: "breaking", changes: [] }) as const),
   )
-  return { ...entry, now, verdict: textOf(diff, "verdict"), changes: listOf(diff, "changes") }
+  return { ...entry, now, verdict, changes }
 }
 
 const reasonOf = (stack: Checked): string => {
@@ -66,7 +64,7 @@ const compare = async (context: Context, api: Api, locked: readonly Locked[]): P
       extra: { stacks },
     })
   }
-  const rows = stacks.map(({ name, locked: old, now, verdict }) => [name, String(old), String(now ?? ""), verdict])
+  const rows = stacks.map(({ name, locked: old, now, verdict }) => [name, old, now, verdict])
   return { json: { stacks }, text: (style) => table(["STACK", "LOCKED", "NOW", "VERDICT"], rows, style) }
 }
 
@@ -85,7 +83,7 @@ export const check = async (context: Context): Promise<Outcome | undefined> => {
   if (!context.flags.has("watch")) return compare(context, api, locked)
   return untilStopped(context, undefined, async (signal) => {
     // Read before the comparison, so that a change during it isn't missed.
-    const after = Number(textOf(await callJson(api, "/api/registry/changes?limit=1"), "next"))
+    const { next: after } = await readChanges(api, { limit: 1 })
     const now = await compare(context, api, locked).catch(
       onCode("breaking-change", (error) => {
         if (failsOnBreaking) throw error

@@ -10,7 +10,7 @@ import manifest from "../../package.json" with { type: "json" }
 import type { Context, Inputs } from "../command.ts"
 import { fetchSkills, skillNames } from "../docs/skills.ts"
 import { CliError } from "../errors.ts"
-import { readStack } from "../explore/explore.ts"
+import { readStack } from "../explore/stack.ts"
 import { serviceUrl } from "../settings/settings.ts"
 import { apiForReading } from "../settings/key.ts"
 import { failed, faultOf, succeeded } from "./result.ts"
@@ -81,7 +81,7 @@ const addResources = (server: McpServer, context: Context): void => {
   server.registerResource("stack-schema", schema, about, (uri, { name }) =>
     reading(uri.href, async () => {
       const stack = await readStack(context, await apiForReading(context), String(name))
-      return { mimeType: "application/json", text: JSON.stringify(stack["schema"]) }
+      return { mimeType: "application/json", text: JSON.stringify(stack.schema) }
     }),
   )
   for (const name of skillNames) {
@@ -89,7 +89,7 @@ const addResources = (server: McpServer, context: Context): void => {
     const mimeType = "text/markdown"
     server.registerResource(name, uri, { description: `The skill file ${name}.`, mimeType }, () =>
       reading(uri, async () => {
-        const skills = await fetchSkills(await serviceUrl("docs", context))
+        const skills = await fetchSkills(context, await serviceUrl("docs", context))
         const content = skills.find((skill) => skill.name === name)?.content
         return { mimeType, text: new TextDecoder().decode(content) }
       }),

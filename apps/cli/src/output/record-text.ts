@@ -1,27 +1,43 @@
-import { isObject } from "@svc/common/json-object"
-import { listOf, rowOf, textOf } from "./json-value.ts"
+import type { BuildWithEvents, RunWithSteps } from "@svc/client"
 import type { Style } from "./style.ts"
-import { pairs, table } from "./table.ts"
+import { type Cell, pairs, table } from "./table.ts"
 
-/** A list inside a record, and the members of its items that are shown. */
-export type Parts = readonly [member: string, columns: readonly string[]]
+/** The list inside a record: its member, and the columns that are shown of its items. */
+export type Parts<Shown> = {
+  readonly [Member in keyof Shown]: Shown[Member] extends readonly (infer Item)[]
+    ? readonly [member: Member, columns: readonly (keyof Item & string)[]]
+    : never
+}[keyof Shown]
 
-export const runParts: Parts = ["steps", ["name", "status", "started_at", "completed_at", "error_message"]]
-export const buildParts: Parts = ["events", ["created_at", "new_status", "phase"]]
+export const runParts: Parts<RunWithSteps> = [
+  "steps",
+  ["name", "status", "started_at", "completed_at", "error_message"],
+]
+export const buildParts: Parts<BuildWithEvents> = ["events", ["created_at", "new_status", "phase"]]
 
-export const headingOf = (columns: readonly string[]): string[] =>
-  columns.map((name) => name.replaceAll("_", " ").toUpperCase())
+/** A value of a record as a cell: what isn't plain is JSON. */
+const cellOf = (value: unknown): Cell => (typeof value === "string" || value === null ? value : JSON.stringify(value))
 
-/** A record's members, and the list inside it as a table. */
-export const recordText = (record: unknown, style: Style, [member, columns]: Parts = ["", []]): string => {
-  const own = Object.entries(isObject(record) ? record : {}).filter(([name]) => name !== member)
-  const about = pairs(
-    own.map(([name, value]) => [
-      name,
-      typeof value === "object" && value !== null ? JSON.stringify(value) : textOf(record, name),
-    ]),
+/** Records as a table with these members as columns. */
+export const recordTable = <Shown extends object>(
+  records: readonly Shown[],
+  columns: readonly (keyof Shown & string)[],
+  style: Style,
+): string =>
+  table(
+    columns.map((name) => name.replaceAll("_", " ").toUpperCase()),
+    records.map((record) => columns.map((name) => cellOf(record[name]))),
     style,
   )
-  const rows = listOf(record, member).map((part) => rowOf(part, columns))
-  return rows.length === 0 ? about : `${about}\n\n${table(headingOf(columns), rows, style)}`
+
+/** A record's members, and the list inside it as a table. */
+export const recordText = <Shown extends object>(record: Shown, style: Style, parts?: Parts<Shown>): string => {
+  const [member, columns] = parts ?? []
+  const own = Object.entries<unknown>({ ...(record as object) }).filter(([name]) => name !== member)
+  const about = pairs(
+    own.map(([name, value]) => [name, cellOf(value)]),
+    style,
+  )
+  const items = member === undefined ? [] : (record[member] as readonly object[])
+  return items.length === 0 ? about : `${about}\n\n${recordTable(items, columns ?? [], style)}`
 }

@@ -20,9 +20,15 @@ export const plainLines = (text: string): string =>
     .replaceAll(/(?![\n\t])\p{Cc}/gu, "")
     .replaceAll(reordering, "")
 
+/** A value in a table. Nothing is an empty cell. */
+export type Cell = string | number | boolean | readonly string[] | null | undefined
+
 // A column is as wide as its widest cell on every line.
 const widest = 1000
-const cellOf = (text: string): string => (text.length > widest ? `${plain(text.slice(0, widest))}…` : plain(text))
+const cellOf = (value: Cell): string => {
+  const text = Array.isArray(value) ? value.join(" ") : String(value ?? "")
+  return text.length > widest ? `${plain(text.slice(0, widest))}…` : plain(text)
+}
 
 const gap = 2
 // A column narrower than this is hard to read.
@@ -42,15 +48,16 @@ const fittingWidths = (natural: readonly number[], width: number): readonly numb
 }
 
 /** Names and values, one pair a line. Pairs without a value are left out. */
-export const pairs = (rows: readonly (readonly [string, string])[], { width }: Pick<Style, "width">): string => {
-  const filled = rows.filter(([, value]) => value !== "")
+export const pairs = (rows: readonly (readonly [string, Cell])[], { width }: Pick<Style, "width">): string => {
+  const filled = rows.map(([name, value]) => [plain(name), cellOf(value)] as const).filter(([, text]) => text !== "")
   const left = Math.max(0, ...filled.map(([name]) => name.length)) + gap
-  return filled.map(([name, value]) => hang(name.padEnd(left), cellOf(value), width)).join("\n")
+  return filled.map(([name, text]) => hang(name.padEnd(left), text, width)).join("\n")
 }
 
 /** Rows below a heading. On a narrow terminal each row becomes a block of pairs if that takes fewer lines than a table. */
-export const table = (heading: readonly string[], rows: readonly (readonly string[])[], style: Style): string => {
-  const cells = rows.map((row) => heading.map((_, column) => cellOf(row[column] ?? "")))
+export const table = (titles: readonly string[], rows: readonly (readonly Cell[])[], style: Style): string => {
+  const heading = titles.map(cellOf)
+  const cells = rows.map((row) => heading.map((_, column) => cellOf(row[column])))
   const natural = heading.map((name, column) =>
     cells.reduce((width, row) => Math.max(width, widthOf(row[column] ?? "")), name.length),
   )

@@ -16,7 +16,7 @@ export const openJournal = (context: Context, relay: Relay): Journal => {
   return createJournal({
     relay,
     store: fileStore(context.options["journal"] ?? join(context.folder, "payments")),
-    genesisHash: () => (asked ??= relayHealth(relay.url).then(({ chain }) => chain?.genesis_hash)),
+    genesisHash: () => (asked ??= relayHealth(context, relay.url).then(({ chain }) => chain?.genesis_hash)),
   })
 }
 
@@ -32,7 +32,7 @@ export const noteUnknownChains = async (
     record.state === "damaged" || record.relayUrl === relay.url || (id ?? record.id) !== record.id ? [] : [record],
   )
   if (others.length === 0) return
-  const now = (await relayHealth(relay.url)).chain?.genesis_hash
+  const now = (await relayHealth(context, relay.url)).chain?.genesis_hash
   for (const { id: name, relayUrl, genesisHash } of others) {
     if (now !== undefined && genesisHash !== undefined) continue
     context.note(

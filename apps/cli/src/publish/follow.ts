@@ -1,60 +1,54 @@
 import { setTimeout as delay } from "node:timers/promises"
-import { isObject } from "@svc/common/json-object"
+import type { BuildWithEvents, Deployment, RunWithSteps } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
 import { CliError } from "../errors.ts"
-import { listOf, textOf } from "../output/json-value.ts"
 import { buildParts, recordText, runParts } from "../output/record-text.ts"
-import { type Api, callJson } from "../services/api.ts"
+import type { Style } from "../output/style.ts"
+import { type Api, platformOf } from "../services/api.ts"
 
 const pollMs = 500
 /** How many polls there are between looks at the build, which may wait for the operator. */
 const pollsBetween = 4
 
-const currentStep = (run: unknown): unknown =>
-  listOf(run, "steps").find((one) => ["running", "failed"].includes(textOf(one, "status")))
+const currentStep = ({ steps }: RunWithSteps) => steps.find(({ status }) => ["running", "failed"].includes(status))
 
-const placeOf = (run: unknown): string => {
-  const name = textOf(currentStep(run), "name")
-  return name === "" ? "" : ` at ${name}`
+const placeOf = (run: RunWithSteps): string => {
+  const name = currentStep(run)?.name
+  return name === undefined ? "" : ` at ${name}`
 }
 
-const progressOf = (run: unknown): string => {
-  const steps = listOf(run, "steps")
-  const over = steps.filter((step) => ["succeeded", "skipped"].includes(textOf(step, "status"))).length
-  return `Run ${textOf(run, "id")}: ${textOf(run, "status")}${placeOf(run)} (${over} of ${steps.length} steps)`
+const progressOf = (run: RunWithSteps): string => {
+  const over = run.steps.filter(({ status }) => ["succeeded", "skipped"].includes(status))
+  return `Run ${run.id}: ${run.status}${placeOf(run)} (${over.length} of ${run.steps.length} steps)`
 }
 
 /** The message of a run's build if that waits for the operator, else an empty string. */
-const operatorMessage = async (api: Api, run: unknown): Promise<string> => {
-  if (textOf(currentStep(run), "name") !== "build") return ""
-  const list = await callJson(api, "/api/builds?limit=100")
-  const own = (Array.isArray(list) ? (list as unknown[]) : []).find(
-    (build) => textOf(build, "spec_id") === textOf(run, "spec_id") && textOf(build, "status") === "pushing",
-  )
-  const message = textOf(own, "status_message")
-  return message.startsWith("waits for the operator") ? message : ""
+const operatorMessage = async (api: Api, run: RunWithSteps): Promise<string> => {
+  if (currentStep(run)?.name !== "build") return ""
+  const builds = await platformOf(api).builds.list({ limit: 100 })
+  const message = builds.find(({ spec_id, status }) => spec_id === run.spec_id && status === "pushing")?.status_message
+  return message?.startsWith("waits for the operator") === true ? message : ""
 }
 
-const colon = (text: string): string => (text === "" ? "" : `: ${text}`)
+const colon = (text: string | null | undefined): string => (text ? `: ${text}` : "")
 
-const recordError = (code: string, kind: string, record: unknown, message: string, next: string): CliError =>
-  new CliError(code, message, { next: `Next: ${next}`, extra: isObject(record) ? { [kind]: record } : {} })
-
-type Following = {
-  readonly path: string
-  readonly goesOn: (status: string) => boolean
-  readonly progress: (record: unknown) => string
-  readonly look?: (record: unknown, polls: number) => Promise<void>
+type Following<Followed> = {
+  readonly read: () => Promise<Followed>
+  readonly begun?: Followed
+  readonly goesOn: (record: Followed) => boolean
+  readonly progress: (record: Followed) => string
+  readonly look?: (record: Followed, polls: number) => Promise<void>
 }
 
 /** Polls a record until it no longer goes on. */
-const follow = async (context: Context, api: Api, begun: unknown, { path, goesOn, progress, look }: Following) => {
-  let record = begun ?? (await callJson(api, path))
+const follow = async <Followed>(context: Context, following: Following<Followed>): Promise<Followed> => {
+  const { read, begun, goesOn, progress, look } = following
+  let record = begun ?? (await read())
   try {
-    for (let polls = 1; goesOn(textOf(record, "status")); polls++) {
+    for (let polls = 1; goesOn(record); polls++) {
       context.progress(progress(record))
       await delay(pollMs)
-      record = await callJson(api, path)
+      record = await read()
       await look?.(record, polls)
     }
     return record
@@ -67,15 +61,16 @@ const follow = async (context: Context, api: Api, begun: unknown, { path, goesOn
 export const followRun = async (
   context: Context,
   api: Api,
-  begun: unknown,
+  begun: RunWithSteps,
   wanted: "succeeded" | "cancelled",
-): Promise<Outcome> => {
-  const id = textOf(begun, "id")
-  const runError = (run: unknown, code: string, message: string, next: string): CliError =>
-    recordError(code, "run", run, `Run ${id} ${message}.`, next)
-  const run = await follow(context, api, begun, {
-    path: `/api/automation/runs/${id}`,
-    goesOn: (status) => ["queued", "running", "cancelling"].includes(status),
+): Promise<Outcome & { readonly json: RunWithSteps }> => {
+  const { id } = begun
+  const runError = (run: RunWithSteps, code: string, message: string, next: string): CliError =>
+    new CliError(code, `Run ${id} ${message}.`, { next: `Next: ${next}`, extra: { run } })
+  const run = await follow(context, {
+    read: () => platformOf(api).runs.get(id),
+    begun,
+    goesOn: ({ status }) => ["queued", "running", "cancelling"].includes(status),
     progress: progressOf,
     look: async (now, polls) => {
       const message = polls % pollsBetween === 0 ? await operatorMessage(api, now) : ""
@@ -83,38 +78,66 @@ export const followRun = async (
       throw runError(now, "run-waiting", message, `ask the operator; the run continues by itself: svc runs ${id}`)
     },
   })
-  const status = textOf(run, "status")
+  const { status } = run
   if (status === wanted) return { json: run, text: (style) => recordText(run, style, runParts) }
   if (status === "waiting") {
-    const why = textOf(currentStep(run), "error_message").replace(/^breaking-change: /, "the change breaks readers: ")
+    const why = currentStep(run)?.error_message?.replace(/^breaking-change: /, "the change breaks readers: ")
     const next = `svc runs resume ${id}, or svc runs cancel ${id}`
     throw runError(run, "run-waiting", `waits for approval${colon(why)}`, next)
   }
-  const message = `${status}${placeOf(run)}${colon(textOf(run, "error_message"))}`
+  const message = `${status}${placeOf(run)}${colon(run.error_message)}`
   throw runError(run, "run-failed", message, `svc runs ${id}, then svc runs retry ${id}`)
 }
 
-const records = {
-  build: { path: "/api/builds", ends: ["completed", "failed", "cancelled"], is: "", parts: buildParts },
-  deployment: { path: "/api/deployments", ends: ["active", "stopped", "failed"], is: " is", parts: undefined },
-} as const
+type Ending = Pick<BuildWithEvents | Deployment, "status" | "status_message">
 
-/** Waits for the end of a build, or until nothing more is done to a deployment. Throws unless it ends as wanted. */
-export const followRecord = async (
+/** Waits for the end of a build or of work on a deployment. Throws unless it ends as wanted. */
+const followRecord = async <Followed extends Ending>(
   context: Context,
-  api: Api,
-  kind: keyof typeof records,
-  id: string,
-  wanted: "completed" | "active" | "stopped",
+  kind: "build" | "deployment",
+  id: number,
+  wanted: string,
+  ends: readonly string[],
+  read: () => Promise<Followed>,
+  text: (record: Followed, style: Style) => string,
 ): Promise<Outcome> => {
-  const { path, ends, is, parts } = records[kind]
   const what = `${kind === "build" ? "Build" : "Deployment"} ${id}`
-  const statusOf = (record: unknown) => `${textOf(record, "status")}${colon(textOf(record, "status_message"))}`
-  const record = await follow(context, api, undefined, {
-    path: `${path}/${id}`,
-    goesOn: (status) => !ends.some((end) => end === status),
+  const statusOf = ({ status, status_message }: Followed) => `${status}${colon(status_message)}`
+  const record = await follow(context, {
+    read,
+    goesOn: ({ status }) => !ends.includes(status),
     progress: (now) => `${what}: ${statusOf(now)}`,
   })
-  if (textOf(record, "status") === wanted) return { json: record, text: (style) => recordText(record, style, parts) }
-  throw recordError(`${kind}-failed`, kind, record, `${what}${is} ${statusOf(record)}.`, `svc ${kind}s ${id}`)
+  if (record.status === wanted) return { json: record, text: (style) => text(record, style) }
+  throw new CliError(`${kind}-failed`, `${what}${kind === "build" ? "" : " is"} ${statusOf(record)}.`, {
+    next: `Next: svc ${kind}s ${id}`,
+    extra: { [kind]: record },
+  })
 }
+
+export const followBuild = (context: Context, api: Api, id: number): Promise<Outcome> =>
+  followRecord(
+    context,
+    "build",
+    id,
+    "completed",
+    ["completed", "failed", "cancelled"],
+    () => platformOf(api).builds.get(id),
+    (build, style) => recordText(build, style, buildParts),
+  )
+
+export const followDeployment = (
+  context: Context,
+  api: Api,
+  id: number,
+  wanted: "active" | "stopped",
+): Promise<Outcome> =>
+  followRecord(
+    context,
+    "deployment",
+    id,
+    wanted,
+    ["active", "stopped", "failed"],
+    () => platformOf(api).deployments.get(id),
+    recordText,
+  )

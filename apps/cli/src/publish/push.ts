@@ -1,16 +1,17 @@
-import { isObject, parseJson } from "@svc/common/json-object"
+import type { NewSpec, StackCheck } from "@svc/client"
+import { isObject, type JsonObject, parseJson } from "@svc/common/json-object"
 import type { Context, Outcome } from "../command.ts"
 import { CliError, usageError } from "../errors.ts"
+import { registryName } from "../explore/stack.ts"
 import { changeRows } from "../explore/versions.ts"
-import { stackPath } from "../explore/stack.ts"
-import { labelled, listOf, textOf } from "../output/json-value.ts"
 import { pairs, table } from "../output/table.ts"
-import { callApi, callJson, readPages, type Api } from "../services/api.ts"
+import { readPages, type Api } from "../services/api.ts"
+import { addVersion, changeSpec, checkAst, createSpec, startRun } from "../services/more-calls.ts"
 import { readTextFile } from "../settings/files.ts"
 import { apiOfOwner, apiWithKey } from "../settings/key.ts"
 import { followRun } from "./follow.ts"
 
-export const readAst = async (file: string): Promise<unknown> => {
+export const readAst = async (file: string): Promise<JsonObject> => {
   const text = await readTextFile(file)
   if (text === undefined) throw new CliError("unreadable-file", `${file} doesn't exist.`)
   const ast = parseJson(text)
@@ -18,52 +19,60 @@ export const readAst = async (file: string): Promise<unknown> => {
   return ast
 }
 
+/** The visibility that the option sets. The API rejects any other word. */
+const visibilityOf = ({ options: { visibility } }: Context) => visibility as NewSpec["visibility"]
+
 /** Creates the spec with the AST, or changes it as the options say. Returns its id, and whether it has the AST already. */
-const prepareSpec = async (context: Context, api: Api, name: string, ast: unknown, message?: string) => {
-  const { "websocket-url": url, visibility } = context.options
-  const changes = { websocket_url: url, visibility }
-  const old = (await readPages(api, "/api/specs")).find((spec) => textOf(spec, "name") === name)
+const prepareSpec = async (context: Context, api: Api, name: string, ast: JsonObject, message?: string) => {
+  const url = context.options["websocket-url"]
+  const visibility = visibilityOf(context)
+  const changes = { ...(url !== undefined && { websocket_url: url }), ...(visibility !== undefined && { visibility }) }
+  const old = (await readPages(api, ({ specs }, page) => specs.list(page))).find((spec) => spec.name === name)
   if (old === undefined) {
     // One call creates it with its first version: if the AST is rejected, no empty spec remains.
-    const body = { name, ...changes, ast_payload: message === undefined ? ast : undefined }
-    const made = await callJson(api, "/api/specs", { method: "POST", body })
-    return { id: Number(textOf(made, "id")), hasAst: message === undefined }
+    const { id } = await createSpec(api, { name, ...changes, ...(message === undefined && { ast_payload: ast }) })
+    return { id, hasAst: message === undefined }
   }
-  const id = Number(textOf(old, "id"))
-  if (url !== undefined || visibility !== undefined) {
-    await callApi(api, `/api/specs/${id}`, { method: "PUT", body: changes })
-    if (visibility === "public" && textOf(old, "visibility") !== "public") {
+  if (Object.keys(changes).length > 0) {
+    await changeSpec(api, old.id, changes)
+    if (visibility === "public" && old.visibility !== "public") {
       context.note(`${name} is now public: everybody can read all its versions.`)
     }
   }
-  return { id, hasAst: false }
+  return { id: old.id, hasAst: false }
 }
 
 /** What publishing an AST would change: verdict, changes and schema. It publishes nothing. */
-export const askCheck = (api: Api, name: string, ast: unknown): Promise<unknown> =>
-  callJson(api, stackPath(name, "/check"), { method: "POST", body: { ast_payload: ast } })
+export const askCheck = async (api: Api, name: string, ast: JsonObject): Promise<StackCheck> =>
+  checkAst(api, registryName(name), { ast_payload: ast })
 
 /** `svc push FILE --name N --check`: what publishing the AST would change. It publishes nothing. */
-const checkAst = async (context: Context, name: string, ast: unknown): Promise<Outcome> => {
-  const answer = await askCheck(await apiWithKey(context), name, ast)
-  const [schema, changes] = [isObject(answer) ? answer["schema"] : undefined, changeRows(answer)]
-  const entities = listOf(schema, "entities").map((entity) => [
-    textOf(entity, "name"),
-    String(listOf(entity, "fields").length),
-    listOf(entity, "views")
-      .map((view) => textOf(view, "id"))
-      .join(" "),
+const showCheck = async (context: Context, name: string, ast: JsonObject): Promise<Outcome> => {
+  const checked = await askCheck(await apiWithKey(context), name, ast)
+  const { schema, verdict, version, bump } = checked
+  const changes = changeRows(checked)
+  const entities = schema.entities.map((entity) => [
+    entity.name,
+    entity.fields.length,
+    entity.views.map(({ id }) => id),
   ])
-  const isBreaking = textOf(answer, "verdict") === "breaking" && !context.flags.has("allow-breaking")
   return {
-    json: answer,
+    json: checked,
     text: (style) => {
-      const about = labelled(answer, { version: "Compared with version", verdict: "Verdict", bump: "Bump" })
-      const tables = [pairs([["Stack", name], ...about], style), table(["ENTITY", "FIELDS", "VIEWS"], entities, style)]
+      const about = pairs(
+        [
+          ["Stack", name],
+          ["Compared with version", version],
+          ["Verdict", verdict],
+          ["Bump", bump],
+        ],
+        style,
+      )
+      const tables = [about, table(["ENTITY", "FIELDS", "VIEWS"], entities, style)]
       if (changes.length > 0) tables.push(table(["VERDICT", "WHERE", "CHANGE"], changes, style))
       return tables.join("\n\n")
     },
-    exit: isBreaking ? 1 : 0,
+    exit: verdict === "breaking" && !context.flags.has("allow-breaking") ? 1 : 0,
   }
 }
 
@@ -72,31 +81,21 @@ export const push = async (context: Context): Promise<Outcome> => {
   const { name } = context.options
   if (name === undefined) throw usageError("--name NAME is missing: the stack's name in the registry.")
   const ast = await readAst(context.args[0] ?? "")
-  if (context.flags.has("check")) return checkAst(context, name, ast)
+  if (context.flags.has("check")) return showCheck(context, name, ast)
   return publish(context, await apiOfOwner(context), name, ast)
 }
 
 /** Publishes an AST as the options say, and waits for the result. @param message what is new, for readers */
-export const publish = async (
-  context: Context,
-  api: Api,
-  name: string,
-  ast: unknown,
-  message?: string,
-): Promise<Outcome> => {
+export const publish = async (context: Context, api: Api, name: string, ast: JsonObject, message?: string) => {
   // The registry's names are in lower case.
   const { id, hasAst } = await prepareSpec(context, api, name.toLowerCase(), ast, message)
-  if (message !== undefined) {
-    await callApi(api, `/api/specs/${id}/versions`, { method: "POST", body: { ast_payload: ast, message } })
-  }
-  const body = {
+  if (message !== undefined) await addVersion(api, id, { ast_payload: ast, message })
+  const begun = await startRun(api, {
     workflow: "publish",
     spec_id: id,
-    ast_payload: hasAst || message !== undefined ? undefined : ast,
-    allow_breaking: context.flags.has("allow-breaking") || undefined,
-  }
-  const begun = await callJson(api, "/api/automation/runs", { method: "POST", body })
-  const run = textOf(begun, "id")
-  context.note(`Run ${run} has started. It continues without this command. To look at it: svc runs ${run}`)
+    ...(!hasAst && message === undefined && { ast_payload: ast }),
+    ...(context.flags.has("allow-breaking") && { allow_breaking: true }),
+  })
+  context.note(`Run ${begun.id} has started. It continues without this command. To look at it: svc runs ${begun.id}`)
   return followRun(context, api, begun, "succeeded")
 }

@@ -1,107 +1,120 @@
+import type {
+  Build,
+  BuildWithEvents,
+  Deployment,
+  Page,
+  Platform,
+  Run as RunRecord,
+  RunWithSteps,
+  Spec,
+} from "@svc/client"
 import type { Context, Outcome, Run } from "../command.ts"
 import { usageError } from "../errors.ts"
-import { rowOf, textOf } from "../output/json-value.ts"
-import { buildParts, headingOf, type Parts, recordText, runParts } from "../output/record-text.ts"
-import { table } from "../output/table.ts"
-import { callJson, readPages } from "../services/api.ts"
+import { buildParts, type Parts, recordTable, recordText, runParts } from "../output/record-text.ts"
+import { type Api, platformOf, readPages } from "../services/api.ts"
+import { actOnDeployment, actOnRun, deleteDeployment } from "../services/more-calls.ts"
 import { apiForReading, apiOfOwner } from "../settings/key.ts"
-import { followRecord, followRun } from "./follow.ts"
+import { followBuild, followDeployment, followRun } from "./follow.ts"
+
+type Act = (context: Context, api: Api, id: number) => Promise<Outcome>
 
 /** Records of one kind: what a command lists and shows of them, and what it can do to one. */
-type Records = {
-  readonly command: string
-  readonly path: string
-  readonly columns: readonly string[]
-  readonly parts?: Parts
-  readonly actions?: Readonly<Record<string, "POST" | "DELETE">>
+type Records<Listed, Single> = {
+  readonly list: (platform: Platform, page: Page) => Promise<readonly Listed[]>
+  readonly get: (platform: Platform, id: number) => Promise<Single>
+  readonly columns: readonly (keyof Listed & string)[]
+  readonly parts?: Parts<Single>
+  readonly actions?: Readonly<Record<string, Act>>
 }
 
-const idOf = (text: string | undefined): string => {
+const idOf = (text: string | undefined): number => {
   if (text === undefined || !/^[1-9]\d{0,9}$/.test(text)) throw usageError("ID must be a number.")
-  return text
+  return Number(text)
 }
 
-const act = async (context: Context, records: Records, method: "POST" | "DELETE"): Promise<Outcome> => {
-  const { command, path, parts } = records
-  const [action = "", text] = context.args
-  const id = idOf(text)
-  const to = context.options["to"]
-  if (to !== undefined && action !== "rollback") throw usageError("--to is only for rollback.")
-  const api = await apiOfOwner(context)
-  const isDeletion = method === "DELETE"
-  const body = to === undefined ? {} : { to_version: Number(to) }
-  const answer = await callJson(
-    api,
-    `${path}/${id}${isDeletion ? "" : `/${action}`}`,
-    isDeletion ? { method } : { method, body },
-  )
-  const build = textOf(answer, "build_id")
-  const run = command === "runs" ? textOf(answer, "id") : ""
-  if (context.flags.has("wait") && !isDeletion) {
-    if (run !== "") return followRun(context, api, answer, action === "cancel" ? "cancelled" : "succeeded")
-    if (build !== "") return followRecord(context, api, "build", build, "completed")
-    return followRecord(context, api, "deployment", id, action === "stop" ? "stopped" : "active")
+const noteGoingOn = (context: Context, where: string): void =>
+  context.note(`It continues on the server (--wait waits for it). Next: svc ${where}`)
+
+const runAction =
+  (action: "resume" | "retry" | "cancel"): Act =>
+  async (context, api, id) => {
+    const run = await actOnRun(api, id, action)
+    if (context.flags.has("wait")) return followRun(context, api, run, action === "cancel" ? "cancelled" : "succeeded")
+    if (run.status !== "cancelled") noteGoingOn(context, `runs ${run.id}`)
+    return { json: run, text: (style) => recordText(run, style, runParts) }
   }
-  if (!isDeletion && textOf(answer, "status") !== "cancelled") {
-    const where = build === "" ? `${command} ${run === "" ? id : run}` : `builds ${build}`
-    context.note(`It continues on the server (--wait waits for it). Next: svc ${where}`)
+
+const deploymentAction =
+  (action: "stop" | "restart" | "rollback"): Act =>
+  async (context, api, id) => {
+    const { to } = context.options
+    const begun = await actOnDeployment(api, id, action, to === undefined ? {} : { to_version: Number(to) })
+    const { build_id: build } = begun
+    if (context.flags.has("wait")) {
+      if (build !== undefined) return followBuild(context, api, build)
+      return followDeployment(context, api, id, action === "stop" ? "stopped" : "active")
+    }
+    noteGoingOn(context, build === undefined ? `deployments ${id}` : `builds ${build}`)
+    return { json: begun, text: (style) => recordText(begun, style) }
   }
-  return { json: answer, text: (style) => recordText(answer, style, parts) }
-}
 
 const recordsCommand =
-  (records: Records): Run =>
+  <Listed extends object, Single extends object>(records: Records<Listed, Single>): Run =>
   async (context) => {
     const [first, second] = context.args
-    const { path, columns, parts, actions = {} } = records
-    const method = first !== undefined && Object.hasOwn(actions, first) ? actions[first] : undefined
-    if (method !== undefined) return act(context, records, method)
-    if (second !== undefined) {
+    const { list, get, columns, parts, actions = {} } = records
+    const act = first !== undefined && Object.hasOwn(actions, first) ? actions[first] : undefined
+    if (act === undefined && second !== undefined) {
       throw usageError(`Unknown action: ${first}. Actions: ${Object.keys(actions).join(", ")}.`)
     }
-    if (context.options["to"] !== undefined) throw usageError("--to is only for rollback.")
+    if (context.options["to"] !== undefined && first !== "rollback") throw usageError("--to is only for rollback.")
+    if (act !== undefined) {
+      const id = idOf(second)
+      return act(context, await apiOfOwner(context), id)
+    }
+    const id = first === undefined ? undefined : idOf(first)
     const api = await apiForReading(context)
-    if (first !== undefined) {
-      const record = await callJson(api, `${path}/${idOf(first)}`)
+    if (id !== undefined) {
+      const record = await get(platformOf(api), id)
       return { json: record, text: (style) => recordText(record, style, parts) }
     }
-    const list = await readPages(api, path)
-    return {
-      json: list,
-      text: (style) =>
-        table(
-          headingOf(columns),
-          list.map((record) => rowOf(record, columns)),
-          style,
-        ),
-    }
+    const all = await readPages(api, list)
+    return { json: all, text: (style) => recordTable(all, columns, style) }
   }
 
 /** `svc specs`: specs that the key's owner has, or that are shared with it. */
-export const specs = recordsCommand({
-  command: "specs",
-  path: "/api/specs",
+export const specs = recordsCommand<Spec, Spec>({
+  list: (platform, page) => platform.specs.list(page),
+  get: (platform, id) => platform.specs.get(id),
   columns: ["id", "name", "latest_version", "visibility", "websocket_url"],
 })
 
-export const builds = recordsCommand({
-  command: "builds",
-  path: "/api/builds",
+export const builds = recordsCommand<Build, BuildWithEvents>({
+  list: (platform, page) => platform.builds.list(page),
+  get: (platform, id) => platform.builds.get(id),
   columns: ["id", "spec_id", "status", "phase", "status_message", "created_at"],
   parts: buildParts,
 })
 
-export const deployments = recordsCommand({
-  command: "deployments",
-  path: "/api/deployments",
+export const deployments = recordsCommand<Deployment, Deployment>({
+  list: (platform, page) => platform.deployments.list(page),
+  get: (platform, id) => platform.deployments.get(id),
   columns: ["id", "spec_name", "status", "current_version", "last_deployed_at"],
-  actions: { stop: "POST", restart: "POST", rollback: "POST", delete: "DELETE" },
+  actions: {
+    stop: deploymentAction("stop"),
+    restart: deploymentAction("restart"),
+    rollback: deploymentAction("rollback"),
+    delete: async (_context, api, id) => {
+      const deleted = await deleteDeployment(api, id)
+      return { json: deleted, text: (style) => recordText(deleted, style) }
+    },
+  },
 })
 
-export const runs = recordsCommand({
-  command: "runs",
-  path: "/api/automation/runs",
+export const runs = recordsCommand<RunRecord, RunWithSteps>({
+  list: (platform, page) => platform.runs.list(page),
+  get: (platform, id) => platform.runs.get(id),
   columns: ["id", "workflow", "spec_id", "status", "attempt", "error_message", "created_at"],
   parts: runParts,
-  actions: { resume: "POST", retry: "POST", cancel: "POST" },
+  actions: { resume: runAction("resume"), retry: runAction("retry"), cancel: runAction("cancel") },
 })

@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http"
 import { gzipSync } from "node:zlib"
 import { startReceiver } from "@svc/testing"
 import { expect, onTestFinished, test } from "vitest"
+import { asCliError } from "../errors.ts"
 import { call } from "./api.ts"
 
 const serve = async (respond: (response: ServerResponse) => void): Promise<string> => {
@@ -12,7 +13,10 @@ const serve = async (respond: (response: ServerResponse) => void): Promise<strin
 }
 
 const failure = async (url: string, timeoutMs = 30_000) =>
-  call("api", url, "", { timeoutMs }).then(() => undefined, String)
+  call({ service: "api", base: url, env: {} }, "", { timeoutMs }).then(
+    () => undefined,
+    (error: unknown) => asCliError(error).message,
+  )
 
 test("a service that accepts and says nothing, or stops in the middle, is given up when its time is over", async () => {
   const silent = await serve(() => {})

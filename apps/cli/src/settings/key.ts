@@ -51,7 +51,7 @@ export const apiWithKey = async (context: Context): Promise<ApiWithKey> => {
   const key = agent ?? person
   if (key === undefined) throw new CliError("missing-credentials", `No key is stored for ${url}.`)
   requireSafeForKeys(url)
-  return { url, key }
+  return { url, key, env: context.env }
 }
 
 /** The API with a person's key, which all writes need. */
@@ -64,13 +64,21 @@ export const apiOfOwner = async (context: Context): Promise<ApiWithKey> => {
     })
   }
   requireSafeForKeys(url)
-  return { url, key: person }
+  return { url, key: person, env: context.env }
 }
 
 /** The API for what needs no key; with the person's key, else the agent's, if there is one that may be sent there. */
 export const apiForReading = async (context: Context): Promise<Api> => {
   const url = await apiUrl(context)
-  if (!isSafeForKeys(url)) return { url }
+  let isNoted = false
+  const onResponse: Api["onResponse"] = ({ header }) => {
+    const code = header("x-auth-ignored")
+    if (code === null || isNoted) return
+    isNoted = true
+    context.note(`The API didn't accept your key (${code}), so only public stacks are shown. Next: svc auth status`)
+  }
+  const api = { url, env: context.env, onResponse }
+  if (!isSafeForKeys(url)) return api
   const { person, agent } = await keysFor(context, url).catch(
     // A broken file shouldn't hide what is public.
     onCode(undefined, ({ message }): Keys => {
@@ -79,7 +87,7 @@ export const apiForReading = async (context: Context): Promise<Api> => {
     }),
   )
   const key = person ?? agent
-  return key === undefined ? { url } : { url, key }
+  return key === undefined ? api : { ...api, key }
 }
 
 /** Warns that the stored key, which has just changed, isn't the one in use. */

@@ -1,14 +1,14 @@
 import { SvcError } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
 import { CliError, usageError } from "../errors.ts"
-import { readStack } from "../explore/explore.ts"
-import { listOf, textOf } from "../output/json-value.ts"
+import { readStack } from "../explore/stack.ts"
 import { apiWithKey } from "../settings/key.ts"
 import { plain } from "../output/table.ts"
 import { hang } from "../output/wrap.ts"
-import { platformOf } from "../services/relay.ts"
+import { platformOf } from "../services/api.ts"
 import { connect, RuleBroken, RuleSkipped } from "./probe.ts"
 import { type Rule, rulesFor, type Subject } from "./rules.ts"
+import { connectionOptions } from "./web-socket.ts"
 
 type Result = { readonly rule: string; readonly result: "pass" | "fail" | "skip"; readonly reason?: string }
 
@@ -39,22 +39,23 @@ export const checkStream = async (context: Context): Promise<Outcome> => {
   if (name === undefined) throw usageError("--stack NAME is missing: the stack that the URL streams.")
   const api = await apiWithKey(context)
   const platform = platformOf(api)
-  const stack = await readStack(context, api, name)
-  const target = textOf(stack, "websocket_url")
-  const entities = listOf(stack["schema"], "entities")
-  const views = entities
-    .flatMap((entity) => listOf(entity, "views"))
-    .map((view) => ({ id: textOf(view, "id"), mode: textOf(view, "mode") }))
+  const {
+    websocket_url: target,
+    schema: { entities },
+  } = await readStack(context, api, name)
+  const views = entities.flatMap((entity) => entity.views)
   const wideFields = entities.map((entity) => {
-    const wide = listOf(entity, "fields").filter((field) => wideTypes.test(textOf(field, "rust_type")))
-    return [textOf(entity, "name"), wide.map((field) => textOf(field, "path"))] as const
+    const wide = entity.fields.filter(({ rust_type }) => wideTypes.test(rust_type))
+    return [entity.name, wide.map(({ path }) => path)] as const
   })
 
   const mint = async (websocket_url: string, scope = "read"): Promise<string> =>
     (await platform.mintSession({ websocket_url, scope })).token
   let shared: Promise<string> | undefined
+  const options = await connectionOptions(url, context.env)
   const subject: Subject = {
     url,
+    options,
     views,
     wideFields: new Map(wideFields),
     token: () => (shared ??= mint(target)),
@@ -72,7 +73,8 @@ export const checkStream = async (context: Context): Promise<Outcome> => {
     wait: context.flags.has("wait"),
   }
 
-  const first = await connect(url, { bearer: await subject.token() }).catch((error: unknown) => {
+  const first = await connect(url, options, { bearer: await subject.token() }).catch((error: unknown) => {
+    if (error instanceof CliError || error instanceof SvcError) throw error
     const reason = error instanceof Error ? error.message : String(error)
     throw new CliError("unreachable", `${url} can't be reached (${reason}).`, {
       next: "Check the URL and that the stream server runs",

@@ -2,8 +2,7 @@
 import type { IncomingMessage } from "node:http"
 import { text } from "node:stream/consumers"
 import { isObject, type JsonObject, parseJson } from "@svc/common/json-object"
-import { WebSocket } from "ws"
-import { textOf } from "../output/json-value.ts"
+import { type ClientOptions, WebSocket } from "ws"
 
 /** A rule that the server breaks, and how. */
 export class RuleBroken extends Error {}
@@ -27,6 +26,12 @@ export type Credentials = {
   readonly protocols?: readonly string[]
   /** For the query parameter of older clients. */
   readonly query?: string
+}
+
+/** A member of a message that a server sent, if it's text, else an empty string. The rules judge what a message contains. */
+export const textOf = (message: unknown, name: string): string => {
+  const member = isObject(message) ? message[name] : undefined
+  return typeof member === "string" ? member : ""
 }
 
 /** A rejection before the upgrade: its status, and the code in its body. */
@@ -78,12 +83,13 @@ export type Probe = ReturnType<typeof probeOf>
 /** Connects. Returns the rejection if the server rejects the connection; throws if no server responds. */
 export const connect = async (
   url: string,
+  options: ClientOptions,
   { bearer, protocols = [], query }: Credentials,
 ): Promise<Probe | Refusal> => {
   const target = new URL(url)
   if (query !== undefined) target.searchParams.set("hs_token", query)
   const headers = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }
-  const socket = new WebSocket(target, [...protocols], { headers, followRedirects: false })
+  const socket = new WebSocket(target, [...protocols], { ...options, headers })
   const opening = new Promise<Probe | Refusal>((resolve, reject) => {
     socket.on("error", reject)
     // It must listen before the first message comes.

@@ -2,13 +2,14 @@
 import { generateKeyPairSync, sign } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import { isObject, type JsonObject } from "@svc/common/json-object"
-import { listOf, textOf } from "../output/json-value.ts"
-import { connect, type Credentials, type Probe, RuleBroken, RuleSkipped } from "./probe.ts"
+import type { ClientOptions } from "ws"
+import { connect, type Credentials, type Probe, RuleBroken, RuleSkipped, textOf } from "./probe.ts"
 
 export type View = { readonly id: string; readonly mode: string }
 
 export type Subject = {
   readonly url: string
+  readonly options: ClientOptions
   readonly views: readonly View[]
   /** Paths of the fields with integers of 64 bits or more, by entity. */
   readonly wideFields: ReadonlyMap<string, readonly string[]>
@@ -30,14 +31,21 @@ const hold = (isKept: boolean, broken: string): void => {
   if (!isKept) throw new RuleBroken(broken)
 }
 
-const opened = async (url: string, credentials: Credentials): Promise<Probe> => {
-  const probe = await connect(url, credentials)
+type Place = Pick<Subject, "url" | "options">
+
+const opened = async ({ url, options }: Place, credentials: Credentials): Promise<Probe> => {
+  const probe = await connect(url, options, credentials)
   if ("send" in probe) return probe
   throw new RuleBroken(`rejected with ${probe.status} ${probe.code}`.trimEnd())
 }
 
-const expectRefusal = async (url: string, credentials: Credentials, status: number, code: RegExp): Promise<void> => {
-  const refusal = await connect(url, credentials)
+const expectRefusal = async (
+  { url, options }: Place,
+  credentials: Credentials,
+  status: number,
+  code: RegExp,
+): Promise<void> => {
+  const refusal = await connect(url, options, credentials)
   if ("send" in refusal) {
     refusal.close()
     throw new RuleBroken("the connection was accepted")
@@ -52,7 +60,7 @@ const expectRefusal = async (url: string, credentials: Credentials, status: numb
 const onConnection = (name: string, run: (probe: Probe, subject: Subject) => Promise<void>): Rule => ({
   name,
   check: async (subject) => {
-    const probe = await opened(subject.url, { bearer: await subject.token() })
+    const probe = await opened(subject, { bearer: await subject.token() })
     try {
       await run(probe, subject)
     } finally {
@@ -75,7 +83,7 @@ const snapshotOf = async (probe: Probe, wish: Wish, mode?: string): Promise<read
   const rows: Row[] = []
   for (;;) {
     const part = await probe.message("complete snapshot", ({ op, entity }) => op === "snapshot" && entity === wish.view)
-    const data = listOf(part, "data")
+    const data: readonly unknown[] = Array.isArray(part["data"]) ? part["data"] : []
     hold(data.length <= batch, `a batch of the snapshot has ${data.length} records, more than ${batch}`)
     for (const row of data) {
       if (!isObject(row) || typeof row["key"] !== "string") throw new RuleBroken("a record of the snapshot has no key")
@@ -110,10 +118,10 @@ const foreign = (token: string): string => {
 const unsigned = (token: string): string =>
   `${Buffer.from('{"alg":"none","typ":"JWT"}').toString("base64url")}.${payloadOf(token)}.`
 
-const otherPath = ({ url }: Subject): string => {
+const otherPath = ({ url, options }: Subject): Place => {
   const target = new URL(url)
   target.pathname = target.pathname.replace(/[^/]*\/?$/, "no-such-stack")
-  return target.href
+  return { url: target.href, options }
 }
 
 /** A rule that a connection with these credentials is rejected. */
@@ -122,10 +130,10 @@ const rejected = (
   status: number,
   code: RegExp,
   credentials: (subject: Subject) => Promise<Credentials>,
-  urlOf = ({ url }: Subject): string => url,
+  placeOf = (subject: Subject): Place => subject,
 ): Rule => ({
   name,
-  check: async (subject) => expectRefusal(urlOf(subject), await credentials(subject), status, code),
+  check: async (subject) => expectRefusal(placeOf(subject), await credentials(subject), status, code),
 })
 
 const bearer =
@@ -136,15 +144,15 @@ const tokenRules: readonly Rule[] = [
   onConnection("a token in the Authorization header is accepted", async () => {}),
   {
     name: `a token as the subprotocol bearer.<token> is accepted, and ${subprotocol} is selected`,
-    check: async ({ url, token }) => {
-      const probe = await opened(url, { protocols: [subprotocol, `bearer.${await token()}`] })
+    check: async (subject) => {
+      const probe = await opened(subject, { protocols: [subprotocol, `bearer.${await subject.token()}`] })
       probe.close()
       hold(probe.protocol === subprotocol, "it selected another one")
     },
   },
   {
     name: "a token in the query parameter hs_token is accepted",
-    check: async ({ url, token }) => (await opened(url, { query: await token() })).close(),
+    check: async (subject) => (await opened(subject, { query: await subject.token() })).close(),
   },
   rejected("the Authorization header takes precedence over the query parameter", 401, /^token-/, async ({ token }) => ({
     bearer: damaged(await token()),
@@ -234,7 +242,7 @@ const endRule: Rule = {
   check: async (subject) => {
     if (!subject.wait) throw new RuleSkipped("it takes a token's whole life; use --wait")
     const token = await subject.newToken()
-    const probe = await opened(subject.url, { bearer: token })
+    const probe = await opened(subject, { bearer: token })
     const { exp }: { exp?: unknown } = JSON.parse(Buffer.from(payloadOf(token), "base64url").toString())
     const closed = await probe.closed(Number(exp) * 1000 - Date.now() + 10_000)
     const error = await probe.message("error message", ({ type }) => type === "error")
@@ -242,7 +250,7 @@ const endRule: Rule = {
     hold(closed.code === 1008, `the close code is ${closed.code}, not 1008`)
     // The clocks may differ by a few seconds.
     for (let tries = 10; ; tries--) {
-      const again = await expectRefusal(subject.url, { bearer: token }, 401, /^token-expired$/).catch(
+      const again = await expectRefusal(subject, { bearer: token }, 401, /^token-expired$/).catch(
         (broken: unknown) => broken,
       )
       if (again === undefined) return

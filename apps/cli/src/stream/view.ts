@@ -1,11 +1,10 @@
-import { createSession, createStream, type StackSchema, type Watched } from "@svc/client"
+import { createSession, createStream, type Watched } from "@svc/client"
 import { firstView } from "@svc/common/stack-views"
-import { WebSocket } from "ws"
 import type { Context } from "../command.ts"
-import { missing, readStack } from "../explore/explore.ts"
-import { listOf, textOf } from "../output/json-value.ts"
-import { platformOf } from "../services/relay.ts"
+import { missing, readStack } from "../explore/stack.ts"
+import { platformOf } from "../services/api.ts"
 import { apiWithKey } from "../settings/key.ts"
+import { webSocketFor } from "./web-socket.ts"
 
 type Records = ReadonlyMap<string, unknown>
 
@@ -30,18 +29,11 @@ export const createLater = () => {
 /** A stream of a stack's records. @param given the view; by default the first one that the stack defines */
 export const openView = async (context: Context, name: string, given: string | undefined) => {
   const api = await apiWithKey(context)
-  const stack = await readStack(context, api, name)
-  const [stackName, websocketUrl] = [textOf(stack, "name"), textOf(stack, "websocket_url")]
-  const entities = listOf(stack["schema"], "entities").map((entity) => ({
-    name: textOf(entity, "name"),
-    views: listOf(entity, "views").map((view) => ({ id: textOf(view, "id") })),
-  }))
-  const views = entities.flatMap((entity) => entity.views.map(({ id }) => id))
+  const { name: stackName, websocket_url: websocketUrl, schema } = await readStack(context, api, name)
+  const views = schema.entities.flatMap((entity) => entity.views.map(({ id }) => id))
   if (given !== undefined && !views.includes(given)) throw missing("view", given, views, `svc watch ${stackName}`)
-  // The platform's tests check its responses against the document that this type is generated from.
-  const schema = stack["schema"] as StackSchema
   const session = createSession({ platform: platformOf(api), websocketUrl, scope: "read" })
-  // Node 20 has no WebSocket of its own.
-  const stream = createStream({ websocketUrl, session, schema, webSocket: WebSocket })
-  return { stackName, websocketUrl, view: given ?? firstView(entities), schema, stream }
+  const webSocket = await webSocketFor(websocketUrl, context.env)
+  const stream = createStream({ websocketUrl, session, schema, webSocket })
+  return { stackName, websocketUrl, view: given ?? firstView(schema.entities), schema, stream }
 }

@@ -1,8 +1,7 @@
 import type { Command as Program, Option } from "commander"
 import type { Context, Outcome, Run } from "../command.ts"
 import { usageError } from "../errors.ts"
-import { textOf } from "../output/json-value.ts"
-import { callApi } from "../services/api.ts"
+import { listStacks } from "../services/more-calls.ts"
 import { apiForReading } from "../settings/key.ts"
 import { createProgram } from "./program.ts"
 
@@ -25,8 +24,8 @@ compdef _svc svc`,
 const timeoutMs = 1_000
 
 const stackNames = async (context: Context): Promise<string[]> => {
-  const { body } = await callApi(await apiForReading(context), "/api/registry?limit=100", { timeoutMs })
-  return Array.isArray(body) ? body.map((stack) => textOf(stack, "name")) : []
+  const stacks = await listStacks(await apiForReading(context), timeoutMs)
+  return stacks.map(({ name }) => name)
 }
 
 /** The command that the words name, its arguments so far, and the option whose value comes next. */

@@ -6,6 +6,8 @@ const settings = [
   ["SVC_DOCS_URL", "the documentation server (http://localhost:4001)"],
   ["SVC_RELAY_URL", "the transaction relay (http://localhost:4002)"],
   ["SVC_API_KEY", "a key for SVC_API_URL, used instead of the stored one"],
+  ["HTTP_PROXY, HTTPS_PROXY", "the proxy; this machine is reached without it"],
+  ["NO_PROXY", "hosts that are reached without the proxy"],
   ["NO_COLOR, FORCE_COLOR", "turn colors off, or on"],
 ] as const
 const exits = [
@@ -25,7 +27,7 @@ export const environmentHelp = (program: Program, { bold, cyan, width }: Style):
     items.map(([name, text]) => helper.formatItem(cyan(name), term, text, helper)).join("\n")
   const paragraph = (text: string): string => helper.boxWrap(text, helper.helpWidth ?? 100)
   return [
-    `\n${bold("Environment:")}\n${rows(settings, 21)}`,
+    `\n${bold("Environment:")}\n${rows(settings, 23)}`,
     paragraph(order),
     `${bold("Exit codes:")}\n${rows(exits, 1)}`,
     paragraph(firstSteps),

@@ -1,4 +1,4 @@
-// Made by `pnpm openapi` from the platform's OpenAPI document.
+// Made by `pnpm openapi` from the services' OpenAPI documents.
 
 /** A new agent. `api_key` is shown this once. */
 export type SignUp = {
@@ -168,6 +168,43 @@ export type StackVersions = readonly {
   readonly current: boolean
 }[]
 
+/** What publishing an AST would change. */
+export type StackCheck = {
+  /** The published version that it was compared with; null if there is none */
+  readonly version: number | null
+  /** SHA-256 of the AST in canonical form */
+  readonly content_hash: string
+  /** The effect on readers */
+  readonly verdict: "none" | "compatible" | "breaking"
+  /** The change by semantic versioning */
+  readonly bump: "none" | "patch" | "minor" | "major"
+  /** Each change, breaking ones first */
+  readonly changes: readonly {
+    /** What kind of change it is */
+    readonly kind: string
+    /** The entity, field or view that changed */
+    readonly path: string
+    /** Value before the change */
+    readonly before?: unknown
+    /** Value after the change */
+    readonly after?: unknown
+    /** Whether readers of the older version break */
+    readonly breaking: boolean
+    /** The change in a sentence */
+    readonly text: string
+  }[]
+  /** Entities, views and types */
+  readonly schema: StackSchema
+}
+
+/** Changes of the registry, oldest first. */
+export type RegistryChanges = {
+  /** The changes, oldest first */
+  readonly changes: readonly RegistryChange[]
+  /** The id to pass as `after` next time */
+  readonly next: number
+}
+
 /** A spec's schema. */
 export type SpecSchema = {
   /** Its name */
@@ -178,6 +215,20 @@ export type SpecSchema = {
   readonly websocket_url: string | null
   /** Entities, views and types */
   readonly schema: StackSchema
+}
+
+/** A spec's version after one was added. */
+export type AddedVersion = {
+  /** The number of the version with this content */
+  readonly version: number
+  /** Whether no earlier version of the spec has this content */
+  readonly content_is_new: boolean
+  /** Whether a version was added */
+  readonly version_is_new: boolean
+  /** Changes against the version before */
+  readonly diff: Diff
+  /** What is new, for readers */
+  readonly message: string | null
 }
 
 /** A build and what happened to it. */
@@ -219,6 +270,32 @@ export type BuildWithEvents = Build & {
   }[]
 }
 
+/** What was begun with a deployment. */
+export type DeploymentAction = {
+  /** What happened, in a sentence */
+  readonly message: string
+  /** The deployment's number */
+  readonly deployment_id: number
+  /** Its status */
+  readonly status: string
+  /** The build's number */
+  readonly build_id?: number
+}
+
+/** A deployment that is gone. */
+export type DeletedDeployment = {
+  /** What happened, in a sentence */
+  readonly message: string
+  /** The deployment's number */
+  readonly deployment_id: number
+  /** Its status */
+  readonly status: string
+  /** Its number */
+  readonly id: number
+  /** Always true */
+  readonly deleted: true
+}
+
 /** A workflow run and its steps. */
 export type RunWithSteps = Run & {
   /** What the run does, in order */
@@ -234,6 +311,18 @@ export type RunWithSteps = Run & {
     /** Why the step failed */
     readonly error_message: string | null
   }[]
+}
+
+/** The state of the platform API. */
+export type PlatformHealth = {
+  /** Its status */
+  readonly status: "ok" | "degraded"
+  /** Version of the service */
+  readonly version: string
+  /** Whether the database answers */
+  readonly database: "ok" | "unavailable"
+  /** Where limits are counted: in a store shared by all replicas, or in each replica. */
+  readonly limits: "shared" | "local"
 }
 
 /** What a new agent may choose. */
@@ -266,6 +355,75 @@ export type NewSession = {
   readonly scope?: string
   /** The scopes as an array, instead of `scope` */
   readonly scopes?: readonly string[]
+}
+
+/** A new spec. */
+export type NewSpec = {
+  /** The stack's name: lower-case letters, digits and dashes */
+  readonly name: string
+  /** The AST: a stack file */
+  readonly ast_payload?: Readonly<Record<string, unknown>>
+  /** Its main entity. Default: the AST's first */
+  readonly entity_name?: string
+  /** A description for readers */
+  readonly description?: string | null
+  /** Where its stream is: a ws:// or wss:// URL */
+  readonly websocket_url?: string
+  /** Who can read it: everybody, everybody with a key, or you and those in shared_with */
+  readonly visibility?: "public" | "global" | "private"
+  /** Slugs of agents that can read it while it is private */
+  readonly shared_with?: readonly string[]
+}
+
+/** What changes in a spec. */
+export type SpecChanges = {
+  /** The stack's name: lower-case letters, digits and dashes */
+  readonly name?: string
+  /** A description for readers */
+  readonly description?: string | null
+  /** Where its stream is: a ws:// or wss:// URL */
+  readonly websocket_url?: string
+  /** Who can read it: everybody, everybody with a key, or you and those in shared_with */
+  readonly visibility?: "public" | "global" | "private"
+  /** Slugs of agents that can read it while it is private */
+  readonly shared_with?: readonly string[]
+  /** Deprecates the stack; null ends the deprecation */
+  readonly deprecated?: {
+    /** The message for readers */
+    readonly message: string
+    /** The stack to use instead */
+    readonly successor?: string
+  } | null
+}
+
+/** A new version of a spec. */
+export type NewVersion = {
+  /** The AST: a stack file */
+  readonly ast_payload?: Readonly<Record<string, unknown>>
+  /** What is new, for readers */
+  readonly message?: string | null
+}
+
+/** A new workflow run. */
+export type NewRun = {
+  /** The spec's id */
+  readonly spec_id: number
+  /** A version's `id`. Default: the latest */
+  readonly spec_version_id?: number | null
+  /** Builds even if the version breaks readers */
+  readonly allow_breaking?: boolean
+  /** The only workflow */
+  readonly workflow: "publish"
+  /** A new version's AST. Default: the latest version again */
+  readonly ast_payload?: Readonly<Record<string, unknown>>
+  /** Waits for a resume before it builds */
+  readonly approval?: boolean
+}
+
+/** The version to go back to. */
+export type Rollback = {
+  /** The version's number. Default: the one deployed before */
+  readonly to_version?: number | null
 }
 
 export type Stack = {
@@ -603,4 +761,137 @@ export type Run = {
   readonly started_at: string | null
   /** When it ended; null until then */
   readonly completed_at: string | null
+}
+
+/** The state of the relay. */
+export type RelayHealth = {
+  /** Its status */
+  readonly status: "ok"
+  /** Version of the service */
+  readonly version: string
+  /** Who counts the limits: a store for all replicas, or each replica for itself. */
+  readonly limits: "shared" | "local"
+  /** State of the transaction routes */
+  readonly transactions: {
+    /** Whether the transaction routes are on */
+    readonly enabled: boolean
+    /** With fallbacks for reads: which provider gave the last response. */
+    readonly answering?: string
+    /** With `chain=true`: the provider's chain, if the provider tells it. */
+    readonly chain?: {
+      /** The chain's genesis hash, base58. */
+      readonly genesis_hash: string
+      /** Of a public network: mainnet, devnet or testnet. */
+      readonly network?: string
+      /** Of a chain on this machine: where `requestAirdrop` gives test funds. */
+      readonly faucet?: string
+    }
+  }
+}
+
+/** The state of the documentation server. */
+export type DocsHealth = {
+  /** Its status */
+  readonly status: "ok"
+  /** Version of the service */
+  readonly version: string
+  /** How many pages are served */
+  readonly pages: number
+}
+
+/** The skill files of the documentation server. */
+export type SkillIndex = {
+  /** Schema of this index */
+  readonly $schema: string
+  /** The skill files */
+  readonly skills: readonly {
+    /** Its name */
+    readonly name: string
+    /** Kind of the entry */
+    readonly type: string
+    /** When to use the skill */
+    readonly description: string
+    /** Address of the file */
+    readonly url: string
+    /** SHA-256 of the file */
+    readonly digest: string
+  }[]
+}
+
+export type SearchDocsArguments = {
+  /** Words to look for, 1 to 500 characters. */
+  readonly query: string
+  /** Results in one response. */
+  readonly limit?: number | null
+  /** next_cursor of the previous response, for further results. */
+  readonly cursor?: string | null
+}
+
+export type SearchDocsResult = {
+  /** The query, as sent */
+  readonly query: string
+  /** The best section of each page, best first */
+  readonly results: readonly {
+    /** The page, for fetch_page. */
+    readonly slug: string
+    /** The page's title */
+    readonly title: string
+    /** Heading of the section that fits best. */
+    readonly section: string
+    /** That section, for fetch_page; empty for text above the first heading. */
+    readonly anchor: string
+    /** Address of the section */
+    readonly url: string
+    /** The lines that fit the query */
+    readonly snippet: string
+    /** Only for the order. */
+    readonly score: number
+  }[]
+  /** Relevant pages, further ones included. */
+  readonly total: number
+  /** Pass it as `cursor` to get further results */
+  readonly next_cursor?: string
+  /** The query with its unknown words corrected. */
+  readonly did_you_mean?: string
+}
+
+export type FetchPageArguments = {
+  /** The page's slug, path or URL, with #anchor or without. */
+  readonly slug: string
+  /** Anchor or heading of one section. */
+  readonly section?: string | null
+  /** next_cursor of the previous response, for the next part. */
+  readonly cursor?: string | null
+  /** Most tokens in one response, at 4 characters a token; 20000 at most. */
+  readonly max_tokens?: number | null
+  /** Whether to list the page's sections. */
+  readonly sections?: boolean | null
+}
+
+export type FetchPageResult = {
+  /** The page's path without its ending */
+  readonly slug: string
+  /** The page's title */
+  readonly title: string
+  /** Address of the page or section */
+  readonly url: string
+  /** Anchor of the section, when one was asked for. */
+  readonly section?: string
+  /** Markdown. The parts of a page joined by nothing are the page. */
+  readonly content: string
+  /** Whether there is a next part. */
+  readonly truncated: boolean
+  /** Pass it as `cursor` to get the next part */
+  readonly next_cursor?: string
+  /** The page's sections, 500 at most: when asked for, or when content is truncated. */
+  readonly sections?: readonly {
+    /** Pass it to fetch_page as `section` */
+    readonly anchor: string
+    /** The section's heading */
+    readonly heading: string
+    /** Tokens that fetching it costs. */
+    readonly tokens: number
+  }[]
+  /** Changes with the page's text; the page's ETag over HTTP. */
+  readonly etag: string
 }

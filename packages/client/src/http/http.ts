@@ -4,8 +4,6 @@ export { SvcError } from "./error.ts"
 import { ownError, SvcError } from "./error.ts"
 import { isObject, parseJson, textOf } from "./json.ts"
 
-export type Fetch = typeof globalThis.fetch
-
 export type Call = {
   readonly url: string
   readonly method?: "GET" | "POST" | "PUT" | "DELETE"
@@ -20,13 +18,14 @@ export type Call = {
 
 /** A complete response of any status; `body` is undefined if it isn't JSON. */
 export type Answer = {
+  readonly url: string
   readonly status: number
   readonly header: (name: string) => string | null
   readonly body: unknown
 }
 
-/** What a call needs of `fetch`. */
-export type SendRequest = (
+/** What the library needs of `fetch`: the global one is such a function. */
+export type Fetch = (
   url: string,
   init: {
     readonly method: string
@@ -35,9 +34,19 @@ export type SendRequest = (
     readonly redirect: "error"
     readonly signal: AbortSignal
   },
-) => Promise<Pick<Response, "status" | "text"> & { readonly headers: Pick<Headers, "get"> }>
+) => Promise<{
+  readonly status: number
+  readonly headers: Pick<Headers, "get">
+  readonly text: () => Promise<string>
+  /** Read in parts, as they come, by who follows changes. */
+  readonly body: {
+    readonly getReader: () => {
+      readonly read: () => Promise<{ readonly done?: boolean | undefined; readonly value?: Uint8Array | undefined }>
+    }
+  } | null
+}>
 
-const exchange = async (fetch: SendRequest, call: Call, signal: AbortSignal): Promise<Answer> => {
+const exchange = async (fetch: Fetch, call: Call, signal: AbortSignal): Promise<Answer> => {
   const response = await fetch(call.url, {
     method: call.method ?? "GET",
     headers: {
@@ -52,11 +61,11 @@ const exchange = async (fetch: SendRequest, call: Call, signal: AbortSignal): Pr
     signal,
   })
   const text = await response.text()
-  return { status: response.status, header: (name) => response.headers.get(name), body: parseJson(text) }
+  return { url: call.url, status: response.status, header: (name) => response.headers.get(name), body: parseJson(text) }
 }
 
 /** Sends a request and reads the complete response. Throws SvcError: `network-error`, `timeout`, `aborted`. */
-export const request = async (fetch: SendRequest, clock: Clock, call: Call): Promise<Answer> => {
+export const request = async (fetch: Fetch, clock: Clock, call: Call): Promise<Answer> => {
   const isGivenUp = (): boolean => call.signal?.aborted === true
   if (isGivenUp()) throw ownError("aborted", "Given up by the caller")
   const leaving = new AbortController()
@@ -87,10 +96,10 @@ export const request = async (fetch: SendRequest, clock: Clock, call: Call): Pro
 }
 
 /** The error that a response of any of the services describes. */
-export const errorOf = ({ status, header, body }: Answer): SvcError => {
+export const errorOf = ({ url, status, header, body }: Answer): SvcError => {
   // The documentation server wraps its fields in `error`.
-  const inner = isObject(body) && isObject(body["error"]) ? body["error"] : body
-  const fields = isObject(inner) ? inner : {}
+  const whole = isObject(body) ? body : {}
+  const fields = isObject(whole["error"]) ? whole["error"] : whole
   const code = textOf(fields, "code")
   // The platform has `error` and `request_id`, the relay `message` and `requestId`.
   const message = textOf(fields, "message") ?? textOf(fields, "error")
@@ -100,12 +109,12 @@ export const errorOf = ({ status, header, body }: Answer): SvcError => {
   return new SvcError({
     status,
     code: known ? code : "unexpected-answer",
-    message: known ? message : `The answer ${status} is not one of this service's`,
+    message: known ? message : `${url} sent ${status} without a readable error`,
     hint: textOf(fields, "hint"),
     docs: textOf(fields, "docs"),
     retryable:
       typeof fields["retryable"] === "boolean" ? fields["retryable"] : [408, 429, 502, 503, 504].includes(status),
-    retryAfterMs: Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined,
+    retryAfterMs: seconds >= 0 && seconds < Infinity ? seconds * 1000 : undefined,
     requestId: textOf(fields, "requestId") ?? textOf(fields, "request_id") ?? header("x-request-id") ?? undefined,
     submissionState: state === "not_submitted" || state === "unknown" ? state : undefined,
     signature: textOf(fields, "signature"),

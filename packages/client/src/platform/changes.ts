@@ -14,7 +14,7 @@ const longestWaitMs = 30_000
 
 /** The complete events of one connection. */
 async function* eventsOf(
-  { body }: Response,
+  { body }: Awaited<ReturnType<Fetch>>,
   clock: Clock,
   report: (event: ConnectionEvent) => void,
 ): AsyncGenerator<{ id: string; data: string }, void> {
@@ -54,16 +54,22 @@ export async function* follow(
   if (stack !== undefined) url.searchParams.set("stack", stack)
   if (after !== undefined) url.searchParams.set("after", String(after))
   const headers = { accept: "text/event-stream", ...(key !== undefined && { authorization: `Bearer ${key}` }) }
-  const connect = async (leaving: AbortSignal): Promise<Response> => {
-    const response = await (fetch ?? globalThis.fetch)(url.href, { headers, redirect: "error", signal: leaving })
+  const connect = async (leaving: AbortSignal): ReturnType<Fetch> => {
+    const response = await (fetch ?? globalThis.fetch)(url.href, {
+      method: "GET",
+      headers,
+      redirect: "error",
+      signal: leaving,
+    })
     const { status } = response
     const header = (name: string) => response.headers.get(name)
-    if (!response.ok || header("content-type")?.startsWith("text/event-stream") !== true) {
-      throw errorOf({ status, header, body: parseJson(await response.text()) })
+    if (status !== 200 || header("content-type")?.startsWith("text/event-stream") !== true) {
+      throw errorOf({ url: url.href, status, header, body: parseJson(await response.text()) })
     }
     // If the key is ignored, the reader would miss changes without noticing.
     const code = header("x-auth-ignored")
-    if (code !== null) throw errorOf({ status: 401, header, body: { code, message: "The key can't be used" } })
+    if (code !== null)
+      throw errorOf({ url: url.href, status: 401, header, body: { code, message: "The key can't be used" } })
     return response
   }
   const isOver = () => signal?.aborted === true

@@ -100,7 +100,8 @@ const registryOf = (ask: Ask, changes: (options?: FollowOptions) => AsyncGenerat
     ast: (name: string, options: { readonly version?: number } = {}) =>
       ask<answers.StackAst>("GET", `/api/registry/stacks/${pathPart(name)}/ast`, { query: options }),
     /** All published versions, newest first. */
-    versions: (name: string) => ask<answers.StackVersions>("GET", stack(name, "/versions")),
+    versions: (name: string, page: Page = {}) =>
+      ask<answers.StackVersions>("GET", stack(name, "/versions"), { query: page }),
     /** What changed between two versions for readers; default: the latest two. */
     diff: (name: string, options: { readonly from?: number; readonly to?: number } = {}) =>
       ask<answers.Diff>("GET", stack(name, "/diff"), { query: options }),

@@ -96,7 +96,7 @@ export const createApi = (apiUrl: string, key: () => string | undefined) => {
       const response = await fetch(base + path, { headers, signal, redirect: "error" })
       if (response.ok && response.body !== null) return response.body
       const body: unknown = await response.json().catch(() => undefined)
-      throw failed({ status: response.status, header: (name) => response.headers.get(name), body })
+      throw failed({ url: base + path, status: response.status, header: (name) => response.headers.get(name), body })
     },
   }
 }

@@ -1,14 +1,12 @@
 import { z } from "zod"
-import { queryOf } from "../../explore/stack.ts"
-import { listOf, textOf } from "../../output/json-value.ts"
-import { callJson } from "../../services/api.ts"
-import { platformOf } from "../../services/relay.ts"
+import { platformOf } from "../../services/api.ts"
+import { readChanges } from "../../services/more-calls.ts"
 import { apiForReading } from "../../settings/key.ts"
 import { fitting } from "../result.ts"
 import { defineTool, readOnly, within } from "../tool.ts"
 
 /** Changes in one response of the registry. */
-const page = "100"
+const limit = 100
 
 export const changeTools = [
   defineTool({
@@ -41,16 +39,12 @@ export const changeTools = [
     run: async (call, { after, stack, timeout_seconds: seconds }) => {
       const { context, progress } = call
       const api = await apiForReading(context())
-      const query = queryOf({
-        limit: page,
-        after: after === undefined ? undefined : String(after),
-        stack: stack === undefined ? undefined : encodeURIComponent(stack),
-      })
-      const answer = await callJson(api, `/api/registry/changes${query}`)
-      const { kept, truncated } = fitting(listOf(answer, "changes"))
-      const next = Number(truncated ? textOf(kept.at(-1), "id") : textOf(answer, "next"))
+      const asked = { limit, ...(after !== undefined && { after }), ...(stack !== undefined && { stack }) }
+      const answer = await readChanges(api, asked)
+      const { kept, truncated } = fitting(answer.changes)
+      const next = (truncated ? kept.at(-1)?.id : undefined) ?? answer.next
       if (seconds === undefined || (after !== undefined && kept.length > 0)) {
-        return { changes: kept, next, truncated: truncated || kept.length === Number(page) || undefined }
+        return { changes: kept, next, truncated: truncated || kept.length === limit || undefined }
       }
       progress("waiting for a change")
       const change = await within(call, seconds, async (signal) => {

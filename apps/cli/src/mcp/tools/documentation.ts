@@ -7,9 +7,9 @@ import { defineTool, readOnly, type Tool } from "../tool.ts"
 const mostTokens = 7000
 
 const ask =
-  (tool: string): Tool["run"] =>
+  (tool: Parameters<typeof callTool>[2]): Tool["run"] =>
   async ({ context }, args) =>
-    (await callTool(await serviceUrl("docs", context()), tool, Object(args))).structured
+    (await callTool(context(), await serviceUrl("docs", context()), tool, Object(args))).structured
 
 export const documentationTools = [
   defineTool({

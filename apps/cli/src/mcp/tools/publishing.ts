@@ -1,10 +1,9 @@
 import { stat } from "node:fs/promises"
+import type { Run } from "@svc/client"
 import { z } from "zod"
-import type { Outcome } from "../../command.ts"
 import { CliError } from "../../errors.ts"
-import { listOf, textOf } from "../../output/json-value.ts"
 import { askCheck, publish, readAst } from "../../publish/push.ts"
-import { type Api, callJson } from "../../services/api.ts"
+import { type Api, platformOf } from "../../services/api.ts"
 import { apiOfOwner } from "../../settings/key.ts"
 import { fitting, shortened } from "../result.ts"
 import { defineTool } from "../tool.ts"
@@ -24,10 +23,8 @@ const stackName = z.string().refine((name) => /^(?!changes$)(?!.*--)[a-z0-9][a-z
 })
 
 /** The version that a stack has after a run. The registry of another replica may be two seconds behind. */
-const publishedVersion = async (api: Api, { json: run }: Outcome): Promise<number> => {
-  const deployment = await callJson(api, `/api/deployments/${textOf(run, "deployment_id")}`)
-  return Number(textOf(deployment, "current_version"))
-}
+const publishedVersion = async (api: Api, { deployment_id: id }: Run): Promise<number | null> =>
+  id === null ? null : (await platformOf(api).deployments.get(id)).current_version
 
 export const publishingTools = [
   defineTool({
@@ -57,24 +54,26 @@ export const publishingTools = [
       await checkFile(path)
       const ast = await readAst(path)
       const checked = await askCheck(api, stack, ast)
-      const before = Number(textOf(checked, "version")) || null
-      const isFit = isAllowed || textOf(checked, "verdict") !== "breaking"
-      const version = isFit ? await publishedVersion(api, await publish(given, api, stack, ast, message)) : before
+      const { version: before, verdict, bump, changes } = checked
+      const isFit = isAllowed || verdict !== "breaking"
+      const version = isFit
+        ? await publishedVersion(api, (await publish(given, api, stack, ast, message)).json)
+        : before
       const reason = isFit
         ? `Version ${version} has this AST already.`
         : "Keep what readers use, or pass allow_breaking: true."
       const { kept, truncated } = fitting(
-        listOf(checked, "changes").map((change) => ({
-          path: shortened(textOf(change, "path")),
-          breaking: textOf(change, "breaking") === "true",
-          text: shortened(textOf(change, "text")),
+        changes.map(({ path: changed, breaking, text }) => ({
+          path: shortened(changed),
+          breaking,
+          text: shortened(text),
         })),
       )
       return {
         published: version !== before,
         version,
-        verdict: textOf(checked, "verdict"),
-        bump: textOf(checked, "bump"),
+        verdict,
+        bump,
         compared_with_version: before,
         changes: kept,
         truncated,

@@ -1,24 +1,23 @@
 import type { StackSchema } from "@svc/client"
-import { isObject, type JsonObject } from "@svc/common/json-object"
 import { z } from "zod"
-import { entityOf, readStack, readStacks } from "../../explore/explore.ts"
+import { readStacks } from "../../explore/explore.ts"
 import { typesNamed } from "../../explore/explore-tables.ts"
 import { withRecords } from "../../explore/records-now.ts"
-import { listOf, textOf } from "../../output/json-value.ts"
+import { type Entity, entityOf, readStack } from "../../explore/stack.ts"
 import { apiForReading } from "../../settings/key.ts"
 import { fitting, following, shortened } from "../result.ts"
 import { defineTool, readOnly } from "../tool.ts"
 
-const hasData = ({ records }: JsonObject): boolean | undefined =>
-  isObject(records) ? Object.values(records).some((count) => Number(count) > 0) : undefined
+type Listed = Awaited<ReturnType<typeof readStacks>>[number]
 
-const matches = (stack: JsonObject, query: string): boolean => {
-  const text = `${textOf(stack, "name")} ${textOf(stack, "description")} ${listOf(stack, "entities").join(" ")}`
+const hasData = ({ records }: Listed): boolean | undefined =>
+  records && Object.values(records).some((count) => count > 0)
+
+const matches = ({ name, description, entities }: Listed, query: string): boolean => {
+  const text = `${name} ${description ?? ""} ${entities.join(" ")}`
   const words = query.toLowerCase().split(/\s+/)
   return words.every((word) => text.toLowerCase().includes(word))
 }
-
-type Entity = StackSchema["entities"][number]
 
 const shownEntity = ({ name, fields, views }: Entity) => ({
   name,
@@ -68,9 +67,9 @@ export const stackTools = [
       const found = following(await readStacks(given, await apiForReading(given)), "name", after)
         .filter((stack) => query === undefined || matches(stack, query))
         .map((stack) => ({
-          name: textOf(stack, "name"),
-          description: shortened(textOf(stack, "description")),
-          entities: listOf(stack, "entities").slice(0, 100),
+          name: stack.name,
+          description: shortened(stack.description ?? ""),
+          entities: stack.entities.slice(0, 100),
           has_data: hasData(stack),
         }))
       const { kept, truncated } = fitting(found)
@@ -107,23 +106,22 @@ export const stackTools = [
     annotations: readOnly,
     run: async ({ context }, { stack: name, entity }) => {
       const given = context()
-      const read = await readStack(given, await apiForReading(given), name)
-      const [stack = read] = await withRecords(given, [read])
-      // The platform's tests check its responses against the document that this type is generated from.
-      const schema = stack["schema"] as StackSchema
-      const chosen = entity === undefined ? schema.entities : [entityOf(stack, entity) as Entity]
+      const stack = await readStack(given, await apiForReading(given), name)
+      const [now] = await withRecords(given, [stack])
+      const { schema } = stack
+      const chosen = entity === undefined ? schema.entities : [entityOf(stack, entity)]
       const entities = fitting(chosen.map(shownEntity), 18_000)
       const kept = chosen.slice(0, entities.kept.length)
       const types = fitting(typesOf(schema, kept), 8000)
-      const whole = `svc://stacks/${textOf(stack, "name")}/schema`
+      const whole = `svc://stacks/${stack.name}/schema`
       const rest = entity === undefined ? `pass entity: ${schema.entities.map((one) => one.name).join(", ")}` : ""
       const hint = `Too large for one result: ${shortened(rest)}${rest === "" ? "" : "; or "}read the resource ${whole}`
       return {
-        name: textOf(stack, "name"),
-        websocket_url: textOf(stack, "websocket_url"),
+        name: stack.name,
+        websocket_url: stack.websocket_url,
         entities: entities.kept,
         types: Object.fromEntries(types.kept),
-        records: stack["records"],
+        records: now?.records,
         ...((entities.truncated || types.truncated) && { hint }),
       }
     },
