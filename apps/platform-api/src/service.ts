@@ -34,7 +34,7 @@ const { version } = manifest
 
 const statementMs = 1500
 const drainMs = 10_000
-const compileMs = 20_000
+const compileMs = 10_000
 const pruneMs = 3_600_000
 
 const embeddedWarning = (folder: string, samples: readonly string[]): string =>
@@ -62,7 +62,7 @@ export const startService = async (runtime: Runtime) => {
   if (isEmbedded && isProduction) log.warn(embeddedWarning(config.dataFolder, await publishedSamples(database)))
   const keySecret = await database.within(statementMs).run(readKeySecret)
   const registry = createRegistry(database)
-  const compiler = createCompiler({ deadlineMs: compileMs })
+  const compiler = createCompiler({ deadlineMs: compileMs, now })
   let refreshedAt = now()
   const changes = await createChangeFeed(database)
   const refresh = async (): Promise<void> => {

@@ -1,12 +1,16 @@
 import { gzipSync } from "node:zlib"
 import { afterEach, expect, test } from "vitest"
 import { CompilerBusy, createCompiler } from "../src/compiler/compiler.ts"
+import type { Owner } from "../src/compiler/queue.ts"
 import { readUpload } from "../src/compiler/read-upload.ts"
 import type { Ast } from "../src/registry/ast/ast-shape.ts"
 import { contentHash } from "../src/registry/ast/content-hash.ts"
 import { parseAst } from "../src/registry/ast/parse-ast.ts"
 import { AstTooLarge } from "../src/registry/ast/document-fault.ts"
 import { field, thing, withFields } from "./registry/small-ast.ts"
+
+const now = () => performance.now()
+const owner = (name: string): Owner => ({ name, group: name })
 
 let compiler: ReturnType<typeof createCompiler>
 afterEach(() => compiler.close())
@@ -17,62 +21,88 @@ const large = bodyOf(withFields(fields))
 const size = large.length
 
 test("what is made on the thread is what would be made at once", async () => {
-  compiler = createCompiler({ deadlineMs: 60_000 })
+  compiler = createCompiler({ deadlineMs: 60_000, now })
   expect(size).toBeGreaterThan(8 * 1024)
-  expect(await compiler.run("readUpload", large, { size, owner: "a" })).toEqual(readUpload(large))
+  expect(await compiler.run("readUpload", large, { size, owner: owner("a") })).toEqual(readUpload(large))
 })
 
 test("the event loop goes on while a large AST is read", async () => {
-  compiler = createCompiler({ deadlineMs: 60_000 })
+  compiler = createCompiler({ deadlineMs: 60_000, now })
   let turns = 0
   const turn = setInterval(() => turns++, 1)
   const hasTurned = () => turns > 0
   // Work on the loop would let no timer through, however often. A machine that is busy may let none through once.
-  for (let n = 0; n < 20 && !hasTurned(); n++) await compiler.run("readUpload", large, { size, owner: "a" })
+  for (let n = 0; n < 20 && !hasTurned(); n++) await compiler.run("readUpload", large, { size, owner: owner("a") })
   clearInterval(turn)
   expect(turns).toBeGreaterThan(0)
 })
 
 test("a task that takes too long is given up with its thread; the next one has a thread of its own", async () => {
-  compiler = createCompiler({ deadlineMs: 1 })
-  const both = [1, 2].map(() => compiler.run("readUpload", large, { size, owner: "a" }))
+  compiler = createCompiler({ deadlineMs: 1, now })
+  const both = [1, 2].map(() => compiler.run("readUpload", large, { size, owner: owner("a") }))
   for (const result of await Promise.allSettled(both)) {
     expect(result.status === "rejected" && result.reason).toBeInstanceOf(AstTooLarge)
   }
 })
 
 test("a fault of ours fails its task alone", async () => {
-  compiler = createCompiler({ deadlineMs: 60_000 })
+  compiler = createCompiler({ deadlineMs: 60_000, now })
   const broken = { gzip: Uint8Array.from(gzipSync("{")), isAnswer: false }
-  const task = compiler.run("check", { ast: broken, hash: "" }, { size, owner: "a" })
+  const task = compiler.run("check", { ast: broken, hash: "" }, { size, owner: owner("a") })
   await expect(task).rejects.toThrow("JSON")
-  expect(await compiler.run("readUpload", large, { size, owner: "a" })).toHaveProperty("hash")
+  expect(await compiler.run("readUpload", large, { size, owner: owner("a") })).toHaveProperty("hash")
 })
 
-test("owners take turns; one has few tasks waiting, and all together not many", async () => {
-  compiler = createCompiler({ deadlineMs: 60_000 })
+const begin = (one: Owner, ended: string[], signal?: AbortSignal) =>
+  compiler
+    .run("readUpload", large, { size, owner: one, signal })
+    .then(() => ended.push(one.name))
+    .catch((error: unknown) => {
+      if (!(error instanceof CompilerBusy)) throw error
+      ended.push(`${one.name} ${error.isOwn}`)
+    })
+
+test("whoever cost least is next; one has few tasks waiting, and all together not many", async () => {
+  compiler = createCompiler({ deadlineMs: 60_000, now })
   const ended: string[] = []
-  const begin = (owner: string) =>
-    compiler
-      .run("readUpload", large, { size, owner })
-      .then(() => ended.push(owner))
-      .catch((error: unknown) => {
-        if (!(error instanceof CompilerBusy)) throw error
-        ended.push(`${owner} ${error.isOwn}`)
-      })
-  const tasks = ["a", "a", "a", "b", "a", "a", "a"].map(begin)
-  await Promise.all(tasks)
-  expect(ended).toEqual(["a true", "a", "a", "b", "a", "a", "a"])
+  await Promise.all(["a", "a", "a", "b", "a", "a", "a"].map((name) => begin(owner(name), ended)))
+  expect(ended).toEqual(["a true", "a", "b", "a", "a", "a", "a"])
   ended.length = 0
-  await Promise.all(Array.from({ length: 40 }, (_, n) => begin(String(n))))
+  await Promise.all(Array.from({ length: 40 }, (_, n) => begin(owner(String(n)), ended)))
   expect(ended.filter((one) => one.endsWith("false"))).toHaveLength(7)
 })
 
+test("nine agents that fill all places give way to a person, and their costs are those of one", async () => {
+  compiler = createCompiler({ deadlineMs: 60_000, now })
+  const ended: string[] = []
+  const agents = Array.from({ length: 9 }, (_, n) => ({ name: `agent ${n}`, group: "agents" }))
+  const flood = agents.flatMap((agent) => Array.from({ length: 4 }, () => begin(agent, ended)))
+  // One is being worked on, 32 wait, three found no place.
+  const person = begin(owner("person"), ended)
+  await person
+  expect(ended.filter((one) => one.endsWith(" false"))).toHaveLength(4)
+  expect(ended.filter((one) => /^agent \d$/.test(one))).toHaveLength(1)
+  expect(ended.at(-1)).toBe("person")
+  await Promise.all(flood)
+})
+
+test("work that nobody waits for any more isn't begun, and doesn't go on", async () => {
+  compiler = createCompiler({ deadlineMs: 60_000, now })
+  const ended: string[] = []
+  const gone = new AbortController()
+  const tasks = ["a", "b"].map((name) => begin(owner(name), ended, gone.signal))
+  const last = begin(owner("c"), ended)
+  gone.abort()
+  await Promise.all([...tasks, last])
+  expect(ended).toContain("b true")
+  expect(ended.at(-1)).toBe("c")
+})
+
 test("a stored AST whose operators are rejected today is built all the same", async () => {
-  compiler = createCompiler({ deadlineMs: 60_000 })
+  compiler = createCompiler({ deadlineMs: 60_000, now })
   const ast = thing({ computed_field_specs: [{ expression: { Unary: { op: "Odd" } } }] }) as Ast
   expect(() => parseAst(ast)).toThrow("must be an operator")
   const stored = { gzip: Uint8Array.from(gzipSync(JSON.stringify(ast))), isAnswer: false }
-  const task = compiler.run("check", { ast: stored, hash: contentHash(ast) }, { size, owner: "a" })
+  const task = compiler.run("check", { ast: stored, hash: contentHash(ast) }, { size, owner: owner("a") })
   expect(await task).toEqual({ isSame: true })
 })

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads"
 import { AstTooLarge, type DocumentPath } from "../registry/ast/document-fault.ts"
 import { sizeOf, type StoredAst } from "../registry/stack-bytes.ts"
+import { createQueue, type Owner } from "./queue.ts"
 import { type InputOf, type OutputOf, type TaskName, tasks } from "./tasks.ts"
 
 export type Request = { readonly task: TaskName; readonly input: unknown }
@@ -24,37 +25,52 @@ export class CompilerBusy extends Error {
 
 // Input of this size takes a few milliseconds, whatever it contains.
 export const smallBytes = 8 * 1024
-const maxWaiting = 32
-export const maxWaitingPerOwner = 4
 const memory = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 }
+// A new thread costs more than what is left of most tasks.
+const graceMs = 500
 
 type Waiting = {
+  readonly owner: Owner
   readonly request: Request
   readonly resolve: (output: never) => void
   readonly reject: (error: Error) => void
 }
 
-/** @param deadlineMs after which a task and its thread are ended */
-export const createCompiler = ({ deadlineMs }: { readonly deadlineMs: number }) => {
-  // In the order in which owners arrive. The first owner's first task is next.
-  const waiting = new Map<string, Waiting[]>()
+export type About = {
+  /** The size of the JSON input, in bytes. Small input is processed at once. */
+  readonly size: number
+  readonly owner: Owner
+  /** Aborted when nobody waits for the result any more. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * @param deadlineMs after which a task and its thread are ended
+ * @param now a monotonic clock, in milliseconds
+ */
+export const createCompiler = ({ deadlineMs, now }: { readonly deadlineMs: number; readonly now: () => number }) => {
+  const queue = createQueue<Waiting>(now)
   let thread: Worker | undefined
   let current: Waiting | undefined
+  let began = 0
   let deadline: NodeJS.Timeout | undefined
 
   const settle = (finish: (task: Waiting) => void): void => {
     clearTimeout(deadline)
     const task = current
     current = undefined
-    if (task !== undefined) finish(task)
+    if (task !== undefined) {
+      queue.charge(task.owner, now() - began)
+      finish(task)
+    }
     next()
   }
 
-  const drop = (worker: Worker): void => {
+  const drop = (worker: Worker, reason: Error = new AstTooLarge([], "takes too much work")): void => {
     if (thread !== worker) return
     thread = undefined
     void worker.terminate()
-    settle(({ reject }) => reject(new AstTooLarge([], "takes too much work")))
+    settle(({ reject }) => reject(reason))
   }
 
   const start = (): Worker => {
@@ -76,39 +92,42 @@ export const createCompiler = ({ deadlineMs }: { readonly deadlineMs: number }) 
   }
 
   const next = (): void => {
-    const [first] = waiting
-    if (current !== undefined || first === undefined) return
-    const [owner, own] = first
-    current = own.shift()
-    // The owner goes to the end of the queue.
-    waiting.delete(owner)
-    if (own.length > 0) waiting.set(owner, own)
+    if (current !== undefined) return
+    current = queue.next()
+    if (current === undefined) return
     const worker = (thread ??= start())
-    deadline = setTimeout(() => drop(worker), deadlineMs)
-    worker.postMessage(current?.request)
+    began = now()
+    deadline = setTimeout(drop, deadlineMs, worker)
+    worker.postMessage(current.request)
+  }
+
+  const abandon = (task: Waiting): void => {
+    const reason = new CompilerBusy(true)
+    if (queue.remove(task)) return task.reject(reason)
+    if (task !== current || thread === undefined) return
+    clearTimeout(deadline)
+    deadline = setTimeout(drop, graceMs, thread, reason)
   }
 
   return {
     /**
-     * Runs a task on another thread, one at a time, alternating between owners. Throws AstTooLarge, also when a task
-     * takes too long or too much memory, and CompilerBusy.
-     * @param size of the JSON input, in bytes; small input is processed at once
-     * @param owner an account, or one name for all anonymous readers
+     * Runs a task on another thread, one at a time: next is the task of whoever has cost least lately. Throws AstTooLarge, also
+     * when a task takes too long or too much memory, and CompilerBusy.
      */
     run: async <K extends TaskName>(
       task: K,
       input: InputOf<K>,
-      { size, owner }: { readonly size: number; readonly owner: string },
+      { size, owner, signal }: About,
     ): Promise<OutputOf<K>> => {
       if (size <= smallBytes) return (tasks[task] as (given: InputOf<K>) => OutputOf<K>)(input)
-      const own = waiting.get(owner) ?? []
-      const isOwn = own.length >= maxWaitingPerOwner
-      if (isOwn || [...waiting.values()].flat().length >= maxWaiting) throw new CompilerBusy(isOwn)
-      return new Promise((resolve, reject) => {
-        own.push({ request: { task, input }, resolve, reject })
-        waiting.set(owner, own)
-        next()
-      })
+      const { promise, resolve, reject } = Promise.withResolvers<OutputOf<K>>()
+      const waiting: Waiting = { owner, request: { task, input }, resolve, reject }
+      const refused = queue.add(waiting)
+      refused?.task.reject(new CompilerBusy(refused.isOwn))
+      next()
+      const leave = (): void => abandon(waiting)
+      signal?.addEventListener("abort", leave)
+      return promise.finally(() => signal?.removeEventListener("abort", leave))
     },
     close: async (): Promise<void> => {
       const worker = thread
@@ -122,5 +141,5 @@ export const createCompiler = ({ deadlineMs }: { readonly deadlineMs: number }) 
 export type Compiler = ReturnType<typeof createCompiler>
 
 /** The difference between two versions. Throws AstTooLarge and CompilerBusy. */
-export const diffOf = (compiler: Compiler, before: StoredAst, after: StoredAst, owner: string) =>
-  compiler.run("diff", { before, after }, { size: sizeOf(before) + sizeOf(after), owner })
+export const diffOf = (compiler: Compiler, before: StoredAst, after: StoredAst, about: Omit<About, "size">) =>
+  compiler.run("diff", { before, after }, { size: sizeOf(before) + sizeOf(after), ...about })

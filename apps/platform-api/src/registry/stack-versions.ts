@@ -1,4 +1,5 @@
-import { type Compiler, diffOf } from "../compiler/compiler.ts"
+import { type About, type Compiler, diffOf } from "../compiler/compiler.ts"
+import type { Owner } from "../compiler/queue.ts"
 import { diffText } from "../compiler/tasks.ts"
 import type { Database, Orm } from "../db/database.ts"
 import { and, desc, eq, inArray } from "../db/drizzle.ts"
@@ -11,8 +12,6 @@ import type { Language } from "./types/typed-module.ts"
 const readMs = 1800
 const mib = 1024 * 1024
 const keptBytes = 48 * mib
-// Anonymous readers share one queue of the compiler.
-const readers = "readers"
 
 const listed = {
   version: stackVersions.number,
@@ -46,12 +45,18 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
   }
 
   /** A stored module, or one that is generated and stored, for the stack's current name. */
-  const findModule = async (ast: StoredAst, { line, name }: PublishedStack, number: number, language: Language) => {
+  const findModule = async (
+    ast: StoredAst,
+    { line, name }: PublishedStack,
+    number: number,
+    language: Language,
+    owner: Owner,
+  ) => {
     const one = and(eq(stackModules.line, line), eq(stackModules.number, number), eq(stackModules.language, language))
     const [stored] = await inTime((db) => db.select().from(stackModules).where(one))
     if (stored?.name === name) return packed(stored.gzip)
     const wanted = { ast, language, name, version: number }
-    const gzip = await compiler.run("module", wanted, { size: sizeOf(ast), owner: readers })
+    const gzip = await compiler.run("module", wanted, { size: sizeOf(ast), owner })
     const target = [stackModules.line, stackModules.number, stackModules.language]
     const row = { line, number, language, name, gzip }
     await inTime((db) => db.insert(stackModules).values(row).onConflictDoUpdate({ target, set: { name, gzip } }))
@@ -80,18 +85,18 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
     ast: (stack: PublishedStack, number: number) =>
       lookUp("ast", stack, [number], async ({ astGzip }) => packed(await astAnswerFor(astGzip, stack.visibility))),
     /** The difference of two versions. Throws DatabaseUnavailable, AstTooLarge and CompilerBusy. */
-    diff: (stack: PublishedStack, from: number, to: number) =>
+    diff: (stack: PublishedStack, from: number, to: number, owner: Owner) =>
       lookUp("diff", stack, [from, to], async (before, after) => {
-        return pack(diffText({ from, to }, await diffOf(compiler, astOf(before), astOf(after), readers)))
+        return pack(diffText({ from, to }, await diffOf(compiler, astOf(before), astOf(after), { owner })))
       }),
     /** How a new AST differs from the published one; undefined if that is gone. Throws as `diff` does. */
-    compare: async (stack: PublishedStack, ast: StoredAst, owner: string) => {
+    compare: async (stack: PublishedStack, ast: StoredAst, about: Omit<About, "size">) => {
       const [published] = await read(stack, [stack.version])
-      return published && diffOf(compiler, astOf(published), ast, owner)
+      return published && diffOf(compiler, astOf(published), ast, about)
     },
     /** Types of a version. Throws DatabaseUnavailable, AstTooLarge and CompilerBusy. */
-    module: (stack: PublishedStack, number: number, language: Language) =>
-      lookUp(`types ${language}`, stack, [number], (found) => findModule(astOf(found), stack, number, language)),
+    module: (stack: PublishedStack, number: number, language: Language, owner: Owner) =>
+      lookUp(`types ${language}`, stack, [number], (found) => findModule(astOf(found), stack, number, language, owner)),
     /** A page of versions as readers get them, newest first. Throws DatabaseUnavailable. */
     list: async ({ line, version: current }: PublishedStack, { limit, offset }: Page) => {
       const rows = await inTime((db) =>

@@ -4,6 +4,7 @@ import { readBody } from "@svc/http"
 import { BodyError } from "@svc/errors"
 import type { Context, MiddlewareHandler } from "hono"
 import type { AppEnv } from "../auth/guard.ts"
+import { accountOwner } from "../compiler/queue.ts"
 import type { PreparedVersion, ReadAst } from "../compiler/read-upload.ts"
 import type { Dependencies } from "../dependencies.ts"
 import { errors } from "../errors.ts"
@@ -51,8 +52,8 @@ export const largeBody =
   ({ compiler }: Pick<Dependencies, "compiler">): MiddlewareHandler<AppEnv> =>
   async (c, next) => {
     const bytes = await bytesOf(c)
-    const owner = `user:${c.get("principal").userId}`
-    const read = await compiler.run("readUpload", bytes, { size: bytes.length, owner }).catch((error: unknown) => {
+    const about = { size: bytes.length, owner: accountOwner(c.get("principal")), signal: c.req.raw.signal }
+    const read = await compiler.run("readUpload", bytes, about).catch((error: unknown) => {
       throw error instanceof AstTooLarge ? tooLarge(error) : error
     })
     if ("invalidJson" in read) throw invalidJson(read.invalidJson)

@@ -27,6 +27,17 @@ export const rustTypeFault = (text: string): string | undefined => {
 
 export const compactType = (text: string): string => text.replaceAll(/\s+/gu, "")
 
+/** How deep the brackets of a compact type are nested. */
+export const nestingOf = (compact: string): number => {
+  let depth = 0
+  let deepest = 0
+  for (const bracket of compact.match(/[<>()[\]]/g) ?? []) {
+    depth += closing.has(bracket) ? 1 : -1
+    deepest = Math.max(deepest, depth)
+  }
+  return deepest
+}
+
 /** The content of the outermost `Option<…>` of a compact type; undefined if there is none. */
 export const optionContent = (compact: string): string | undefined => {
   if (!compact.startsWith("Option<") || !compact.endsWith(">")) return undefined

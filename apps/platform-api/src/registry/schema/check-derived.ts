@@ -2,10 +2,11 @@ import type { Ast } from "../ast/ast-shape.ts"
 import { checkSchemaSize } from "./derived-size.ts"
 import { deriveShape, type Schema, schemaOf, type Shape } from "./derive-schema.ts"
 import { AstTooLarge } from "../ast/document-fault.ts"
-import { languages, typedModule } from "../types/typed-module.ts"
+import { modelOf } from "../types/model.ts"
+import { languages, moduleOf } from "../types/typed-module.ts"
 
-// Twenty for each element that an AST may have.
-const maxSteps = 5_000_000
+// Four for each element that an AST may have. A real AST of 2 MiB takes a tenth of them.
+const maxSteps = 1_000_000
 // Longer than any name and version, so that the modules fit under every name.
 const longestName = { name: "x".repeat(128), version: 2_147_483_647 }
 
@@ -17,6 +18,7 @@ export const checkDerived = (ast: Ast): { readonly shape: Shape; readonly schema
   })
   const schema = schemaOf(shape)
   checkSchemaSize(schema, shape)
-  for (const language of languages) typedModule(shape, language, longestName)
+  const model = modelOf(shape)
+  for (const language of languages) moduleOf(model, language, longestName)
   return { shape, schema }
 }

@@ -1,6 +1,6 @@
 import type { Ast, AstIdl, AstTypeDefinition } from "../ast/ast-shape.ts"
 import { fieldSpelling, type NamedType, rustSpelling } from "../ast/idl-type.ts"
-import { compactType, lastSegment, namesIn } from "../ast/rust-type.ts"
+import { compactType, lastSegment, maxTypeDepth, namesIn, nestingOf } from "../ast/rust-type.ts"
 
 type Struct = { readonly name: string; readonly kind: "struct"; readonly fields: readonly NamedType[] }
 type Enum<V> = { readonly name: string; readonly kind: "enum"; readonly variants: readonly V[] }
@@ -13,7 +13,7 @@ export type Variant = { readonly name: string; readonly fields?: readonly NamedT
 /** A type with everything its IDL says. A schema leaves out payloads. */
 export type ShapeType = Struct | Enum<Variant>
 
-/** Counts steps of work: each lookup of a name, each member read. */
+/** Counts steps of work: each lookup of a name, each member read, each text by its length and depth. */
 export type Spend = (steps: number) => void
 
 type Origin = { readonly name: string; readonly type: AstTypeDefinition; readonly own: Index }
@@ -38,6 +38,8 @@ export const deriveTypes = (ast: Ast, spend: Spend = () => {}): ShapeType[] => {
     const emitted = entity.sections.flatMap(({ fields }) => fields.filter(({ emit }) => emit !== false))
     const pending = emitted.map(({ rust_type_name }) => ({ text: compactType(rust_type_name), own: none }))
     for (const { text, own } of pending) {
+      // Whoever reads the type reads its text once for each level.
+      spend((text.length * nestingOf(text)) / maxTypeDepth)
       for (const name of namesIn(text)) {
         spend(1)
         const origin = lookUp(name, own, scope)

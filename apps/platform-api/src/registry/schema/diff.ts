@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util"
 import type { SchemaEntity, SchemaField, SchemaView, Shape } from "./derive-schema.ts"
 import type { ShapeType, Variant } from "./derive-types.ts"
 import type { NamedType } from "../ast/idl-type.ts"
@@ -97,15 +98,8 @@ const variantBreaks = ({ fields: was }: Variant, { fields: is }: Variant): boole
   })
 }
 
-const same = (a: unknown, b: unknown): boolean => sorted(a) === sorted(b)
-
 // The order of members doesn't matter: two spellings of a pipeline can mean the same.
-const sorted = (value: unknown): string =>
-  JSON.stringify(value, (_, item: unknown) =>
-    typeof item === "object" && item !== null && !Array.isArray(item)
-      ? ["{", ...Object.entries(item).sort(([a], [b]) => order(a, b))]
-      : item,
-  )
+const same = (a: unknown, b: unknown): boolean => isDeepStrictEqual(a, b, { skipPrototype: true })
 
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 

@@ -37,7 +37,8 @@ export const modelOf = (shape: Shape): Model => {
     for (const key of [name, lastSegment(name)]) if (!named.has(key)) named.set(key, shape.entities.length + index)
   }
   const known = new Set(named.keys())
-  const node = (text: string): TypeNode => typeNode(text, known)
+  const nodes = new Map<string, TypeNode>()
+  const node = (text: string): TypeNode => nodes.getOrInsertComputed(text, () => typeNode(text, known))
   const fieldsOf = (fields: readonly NamedType[]): Member[] =>
     distinct(fields.map(({ name, type }) => ({ key: name, value: node(type) })))
 

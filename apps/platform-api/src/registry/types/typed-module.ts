@@ -40,19 +40,22 @@ const checkMinimum = ({ declarations, named }: Model, language: Language): void 
   }
 }
 
+/** A module of types of a stack. Throws AstTooLarge. */
+export const typedModule = (shape: Shape, language: Language, stack: { name: string; version: number }): string =>
+  moduleOf(modelOf(shape), language, stack)
+
 /**
  * A module for programs to import: a type per entity and per type of the stack, and the ids of views. The same shape
  * gives the same bytes. The stack's author chooses the names, so they appear only as quoted text or as ASCII
  * identifiers, never in comments. Throws AstTooLarge.
  * @param stack the registry's name and the version's number
  */
-export const typedModule = (shape: Shape, language: Language, stack: { name: string; version: number }): string => {
+export const moduleOf = (model: Model, language: Language, stack: { name: string; version: number }): string => {
   const heading = [
     `Stack ${stack.name}, version ${stack.version}: types made from its schema by the registry.`,
     "u64, i64 and wider integers are strings of digits: a JSON number that large is rounded by most readers.",
     "A variant added to an enum counts as compatible: keep a branch for ones that are not listed here.",
   ]
-  const model = modelOf(shape)
   checkMinimum(model, language)
   const module = formats[language].write(model, heading)
   checkModuleSize(Buffer.byteLength(module), ["entities"], language)

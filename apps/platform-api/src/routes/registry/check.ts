@@ -1,6 +1,7 @@
 import { createRoute, json, z } from "@svc/openapi"
 import { policies } from "../../auth/agent-policy.ts"
 import { authenticated } from "../../auth/guard.ts"
+import { accountOwner } from "../../compiler/queue.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { ofVersion } from "../../records/spec-versions.ts"
 import { astPayload } from "../body-fields.ts"
@@ -31,9 +32,10 @@ export const checkRoutes = (api: Api, dependencies: Dependencies): void => {
   })
   api.openapi(checkStack, async (c) => {
     const prepared = versionIn(c.get("upload")?.ast)
-    const { userId } = c.get("principal")
-    const stack = registry.find(registry.audienceOf(userId), c.req.valid("param").name)
-    const diff = stack && (await versions.compare(stack, ofVersion(prepared), `user:${userId}`))
+    const principal = c.get("principal")
+    const stack = registry.find(registry.audienceOf(principal.userId), c.req.valid("param").name)
+    const about = { owner: accountOwner(principal), signal: c.req.raw.signal }
+    const diff = stack && (await versions.compare(stack, ofVersion(prepared), about))
     const answer: z.infer<typeof checkAnswer> = {
       version: stack?.version ?? null,
       content_hash: prepared.contentHash,

@@ -1,4 +1,8 @@
+import { addressBucket } from "@svc/http"
 import { createRoute, json, z } from "@svc/openapi"
+import type { Context } from "hono"
+import type { AppEnv } from "../../auth/guard.ts"
+import { accountOwner, type Owner, readerOwner } from "../../compiler/queue.ts"
 import { errors } from "../../errors.ts"
 import { plainAnswer } from "../../registry/answer.ts"
 import { languages, mediaType } from "../../registry/types/typed-module.ts"
@@ -33,6 +37,12 @@ const modules = {
 export const existing = <T>(found: T | undefined): T => {
   if (found === undefined) throw errors.fail("version-not-found")
   return found
+}
+
+/** Whose work is what a caller asks for. */
+const ownerOf = (c: Context<AppEnv>): Owner => {
+  const { principal } = c.get("caller")
+  return principal === undefined ? readerOwner(addressBucket(c.get("clientAddress"))) : accountOwner(principal)
 }
 
 export const stackVersionRoutes = (api: Api, { versions }: Dependencies, { asked, answer }: RegistryReader): void => {
@@ -77,7 +87,8 @@ export const stackVersionRoutes = (api: Api, { versions }: Dependencies, { asked
   api.openapi(diffStackVersions, (c) =>
     answer(c, c.req.valid("param").name, (stack) => {
       const given = c.req.valid("query")
-      const diff = (from: number, to: number) => foundBy(versions.diff(stack, from, to), "version-not-found")
+      const diff = (from: number, to: number) =>
+        foundBy(versions.diff(stack, from, to, ownerOf(c)), "version-not-found")
       if (given.from !== undefined && given.to !== undefined) return diff(given.from, given.to)
       return async () => {
         const { from, to } = await pairOf(given, () => versions.numbers(stack.line))
@@ -102,7 +113,7 @@ export const stackVersionRoutes = (api: Api, { versions }: Dependencies, { asked
     answer(c, c.req.valid("param").name, (stack) => {
       const { language, version: wanted = stack.version } = c.req.valid("query")
       const headers = { "content-type": mediaType(language) }
-      return foundBy(versions.module(stack, wanted, language), "version-not-found", headers)
+      return foundBy(versions.module(stack, wanted, language, ownerOf(c)), "version-not-found", headers)
     }),
   )
 }

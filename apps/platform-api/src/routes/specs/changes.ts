@@ -1,5 +1,6 @@
 import { createRoute, json, z } from "@svc/openapi"
 import { diffOf } from "../../compiler/compiler.ts"
+import { accountOwner } from "../../compiler/queue.ts"
 import type { PreparedVersion, ReadAst } from "../../compiler/read-upload.ts"
 import { diffText, type MadeDiff } from "../../compiler/tasks.ts"
 import { requestMs } from "../../auth/guard.ts"
@@ -177,7 +178,9 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
     const { id } = c.req.valid("param")
     const { message = null } = c.req.valid("json")
     const prepared = versionIn(c.get("upload")?.ast)
-    const { userId: owner } = c.get("principal")
+    const principal = c.get("principal")
+    const { userId: owner } = principal
+    const about = { owner: accountOwner(principal), signal: c.req.raw.signal }
     const add = (latest: number | null, diff: MadeDiff | undefined) =>
       change(dependencies, c, async ({ tx, at, userId, tell }) => {
         const spec = await ownSpec(tx, userId, id)
@@ -198,7 +201,7 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
       const diff =
         latest === undefined || latest.contentHash === prepared.contentHash
           ? undefined
-          : await diffOf(dependencies.compiler, ofVersion(latest), ofVersion(prepared), `user:${owner}`)
+          : await diffOf(dependencies.compiler, ofVersion(latest), ofVersion(prepared), about)
       try {
         return await add(latest?.id ?? null, diff)
       } catch (error) {

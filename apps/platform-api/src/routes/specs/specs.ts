@@ -1,5 +1,6 @@
 import { createRoute, z } from "@svc/openapi"
 import { diffOf } from "../../compiler/compiler.ts"
+import { accountOwner } from "../../compiler/queue.ts"
 import { diffText } from "../../compiler/tasks.ts"
 import type { Orm } from "../../db/database.ts"
 import { and, desc, eq, exists, sql } from "../../db/drizzle.ts"
@@ -176,8 +177,8 @@ export const specRoutes = (api: Api, dependencies: Dependencies): void => {
     const { from, to } = await pairOf(c.req.valid("query"), () => numbersOf(queries, specId))
     const asts = await astOfVersions(queries, specId, [from, to])
     const [before, after] = [existing(asts.get(from)), existing(asts.get(to))]
-    const owner = `user:${c.get("principal").userId}`
-    const diff = await diffOf(dependencies.compiler, before, after, owner)
+    const about = { owner: accountOwner(c.get("principal")), signal: c.req.raw.signal }
+    const diff = await diffOf(dependencies.compiler, before, after, about)
     return sendOwn<z.infer<typeof diffAnswer>>(c, JSON.parse(diffText({ from, to }, diff)))
   })
 }

@@ -1,5 +1,6 @@
 // Takes a build from a version to the registry. Each step is one transaction and can be repeated safely.
 import { audit } from "../../audit.ts"
+import { jobOwner } from "../../compiler/queue.ts"
 import type { Orm } from "../../db/database.ts"
 import { eq } from "../../db/drizzle.ts"
 import { builds, deployments, deploymentShares } from "../../db/schema/index.ts"
@@ -102,7 +103,7 @@ export const buildHandler = (context: WorkContext): Handlers["build"] => {
     const version = await readVersion(tx, specVersionId)
     const ast = ofVersion(version)
     const given = { ast, hash: version.contentHash }
-    const about = { size: sizeOf(ast), owner: `job:${ownerId}` }
+    const about = { size: sizeOf(ast), owner: jobOwner(ownerId) }
     return { version, ...need(`${version.id}`, () => compiler.run("check", given, about)) }
   }
 

@@ -1,4 +1,5 @@
 import { type Compiler, diffOf } from "../../compiler/compiler.ts"
+import { jobOwner } from "../../compiler/queue.ts"
 import type { MadeDiff } from "../../compiler/tasks.ts"
 import type { Config } from "../../config.ts"
 import type { Orm } from "../../db/database.ts"
@@ -24,8 +25,8 @@ const createServedDiff = (compiler: Compiler) => {
     const served = deployment === undefined ? undefined : await versionOf(tx, deployment)
     if (deployment === undefined || served === undefined) return undefined
     return need(`${served.id} ${version.id}`, async () => {
-      const owner = `job:${deployment.ownerId}`
-      const { verdict, breaking } = await diffOf(compiler, ofVersion(served), ofVersion(version), owner)
+      const about = { owner: jobOwner(deployment.ownerId) }
+      const { verdict, breaking } = await diffOf(compiler, ofVersion(served), ofVersion(version), about)
       return { verdict, breaking }
     })
   }

@@ -1,5 +1,6 @@
 // Publishes a version of a spec, for builds and restarts.
 import { diffOf } from "../../compiler/compiler.ts"
+import { jobOwner } from "../../compiler/queue.ts"
 import type { Orm } from "../../db/database.ts"
 import { eq, sql } from "../../db/drizzle.ts"
 import { stackNames } from "../../db/schema/index.ts"
@@ -65,10 +66,10 @@ export const prepare = async (
   { stack, version, source, previous, served }: Awaited<ReturnType<typeof read>>,
 ) => {
   const ast = ofVersion(version)
-  const owner = `job:${source.ownerId}`
+  const owner = jobOwner(source.ownerId)
   const bytes = await compiler.run("stack", { head: stack, ast, at: now() }, { size: sizeOf(ast), owner })
   const diffTo = (before: typeof previous) =>
-    before && diffOf(compiler, { gzip: before.astGzip, isAnswer: true }, ast, owner)
+    before && diffOf(compiler, { gzip: before.astGzip, isAnswer: true }, ast, { owner })
   const diff = await diffTo(previous)
   const known = [previous?.number, version.versionNumber].includes(served?.number)
   const toServed = known ? undefined : await diffTo(served)
