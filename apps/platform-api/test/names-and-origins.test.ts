@@ -77,6 +77,7 @@ test("websocket URLs that mean the same stream have one spelling", () => {
   const same = ["wss://Stream.Example.com/a/", "wss://stream.example.com:443/a", "WSS://stream.example.com/a"]
   expect(new Set(same.map(normaliseWebsocketUrl))).toEqual(new Set(["wss://stream.example.com/a"]))
   expect(normaliseWebsocketUrl("ws://h/")).toBe("ws://h")
+  expect(normaliseWebsocketUrl("ws://h./%74r%61%2d%c3//?%61=%2f")).toBe("ws://h/tra-%C3?a=%2F")
   expect(normaliseWebsocketUrl("ws://h/a?b=1")).toBe("ws://h/a?b=1")
 })
 

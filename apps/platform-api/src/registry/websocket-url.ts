@@ -3,15 +3,23 @@ import { loopbackNames } from "@svc/common/loopback"
 
 const maxLength = 2048
 
+// RFC 3986 section 6.2.2: `%74` is `t`, and `%c3` is `%C3`.
+const oneSpelling = (text: string): string =>
+  text.replaceAll(/%[\da-f]{2}/gi, (code) => {
+    const char = String.fromCharCode(Number.parseInt(code.slice(1), 16))
+    return /[\w.~-]/.test(char) ? char : code.toUpperCase()
+  })
+
 /**
- * Normalizes a stream's URL for storing and comparing: host in lower case, without default port and trailing slash.
- * Undefined unless it is a ws:// or wss:// URL without user and fragment.
+ * Normalizes a stream's URL for storing and comparing: host in lower case and without a dot at its end, no default port, no
+ * slash at the end, characters that need no percent sign without one. Undefined unless it is a ws:// or wss:// URL without user and fragment.
  */
 export const normaliseWebsocketUrl = (text: string): string | undefined => {
   const url = text.length > maxLength ? null : URL.parse(text)
   if (url === null || !["ws:", "wss:"].includes(url.protocol)) return undefined
   if (url.username !== "" || url.password !== "" || url.href.includes("#")) return undefined
-  return `${url.protocol}//${url.host}${url.pathname.replace(/\/$/, "")}${url.search}`
+  const host = url.host.replace(/\.(?=$|:)/, "")
+  return `${url.protocol}//${host}${oneSpelling(url.pathname.replace(/\/+$/, "") + url.search)}`
 }
 
 /** The reason for a URL that `normaliseWebsocketUrl` rejects. */
