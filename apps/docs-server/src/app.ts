@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises"
 import { ApiError, BodyError, explanationOf } from "@svc/errors"
 import { addressBucket, type HttpEnv, requestContext, sentPath } from "@svc/http"
 import { type Logger } from "@svc/program"
-import type { RateLimiter } from "@svc/limits"
+import type { Limits } from "@svc/limits"
 import { createApi } from "@svc/openapi"
 import type { Context } from "hono"
 import { bodyError, errorAnswer, noStore, reply, serveDocument, serveFile, wantsHtml } from "./answers.ts"
@@ -22,7 +22,7 @@ export type Dependencies = McpDependencies & {
   /** Before stacks are shown. */
   readonly refreshStacks: () => Promise<void>
   readonly guard: (host: string | undefined, origin: string | undefined) => boolean
-  readonly limiter: RateLimiter
+  readonly limits: Pick<Limits, "take">
   readonly config: Pick<Config, "requestsPerMinute" | "tarballs">
   /** The URLs of this copy, by their names in the tool's configuration. */
   readonly copy: Readonly<Record<string, string | undefined>>
@@ -103,11 +103,12 @@ export const createApp = (dependencies: Dependencies) => {
   )
   app.openapi(health, (c) => c.json({ status: "ok" as const, version, pages: pageCount() }, 200, noStore))
 
-  app.use((c, next) => {
+  app.use(async (c, next) => {
     if (!dependencies.guard(c.req.header("host"), c.req.header("origin"))) throw errors.fail("forbidden")
     if (c.req.method === "OPTIONS" || config.requestsPerMinute === 0) return next()
-    const client = addressBucket(c.get("clientAddress"))
-    const decision = dependencies.limiter.take("docs", client, config.requestsPerMinute)
+    const key = addressBucket(c.get("clientAddress"))
+    const bucket = { table: "address", group: "docs", key, limit: config.requestsPerMinute }
+    const decision = await dependencies.limits.take([bucket])
     if (!decision.allowed) throw errors.fail("rate_limited", { retryAfterSeconds: decision.retryAfterSeconds })
     return next()
   })

@@ -2,7 +2,7 @@ import type { McpServerFactory } from "@modelcontextprotocol/server"
 import { metrics as telemetryApi } from "@opentelemetry/api"
 import { logRequest, serve } from "@svc/http"
 import { createLogger, type Runtime } from "@svc/program"
-import { createRateLimiter } from "@svc/limits"
+import { createLocalLimits } from "@svc/limits"
 import { startTelemetry } from "@svc/telemetry"
 import manifest from "../package.json" with { type: "json" }
 import { probeAnswer, unreadableAnswer } from "./answers.ts"
@@ -147,7 +147,7 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
       protocolVersions: sdk.protocolVersions,
       streams,
       guard: createGuard({ listenHost: config.host, baseUrl, allowedHosts: config.allowedHosts }),
-      limiter: createRateLimiter({ now }),
+      limits: createLocalLimits({ now }),
       config,
       copy: { docs_url: baseUrl, ...services, chain_url: chainUrl },
       version,

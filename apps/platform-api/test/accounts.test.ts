@@ -189,10 +189,17 @@ describe.each(databaseKinds)("the sign-up limit on %s", (kind) => {
     expect((await signUp("192.0.2.3", { display_name: "" })).status).toBe(400)
   })
 
-  test("IPv6 is counted by /64", async () => {
+  test("IPv6 is counted by /64, and a /48 as 16 of them", async () => {
     for (let i = 0; i < 5; i++) expect((await signUp(`2001:db8:1:2::${i + 1}`)).status).toBe(201)
     expect((await signUp("2001:db8:1:2:ffff::1")).status).toBe(429)
     expect((await signUp("2001:db8:1:3::1")).status).toBe(201)
+    await service.database().query(
+      `insert into signups (address, at)
+      select '20010db80009' || lpad(to_hex(n / 4), 4, '0') || '/64', clock_timestamp() from generate_series(1, $1::int) n`,
+      [80],
+    )
+    expect((await signUp("2001:db8:9:ffff::1")).status).toBe(429)
+    expect((await signUp("2001:db8:a::1")).status).toBe(201)
   })
 
   test("a clock that is set back by a day keeps nobody waiting for more than the hour", async () => {

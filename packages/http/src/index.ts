@@ -1,5 +1,5 @@
 export { allowedMethods } from "./allowed-methods.ts"
-export { addressBucket, addressNetwork, type TrustedNetwork } from "./client-address.ts"
+export { addressBucket, addressNetwork, bucketNetwork, type TrustedNetwork } from "./client-address.ts"
 export { countStream, type Exchange, type HttpEnv, sentPath } from "./exchange.ts"
 export { logRequest, requestContext } from "./request-context.ts"
 export { hasWholeBody, readBody } from "./requests/body.ts"

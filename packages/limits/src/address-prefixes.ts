@@ -1,11 +1,19 @@
+import type { Bucket } from "./limits.ts"
+
 /** A key under which a request is counted, and its kind: each kind has a maximum number of keys. */
 export type Prefix = { readonly key: string; readonly kind: string }
 
 const ipv6 = /^(.* )?([\da-f]{16})\/64$/
+const site = /^(.* )?([\da-f]{12})\/48$/
 const ipv4 = /^(.* )?(\d+)\.(\d+)\.(\d+)\.\d+$/
 
 /** The prefixes of an address, narrowest first, and the owner before it; undefined for any other key. */
 const readAddress = (key: string) => {
+  const [, owner48 = "", short] = site.exec(key) ?? []
+  if (short !== undefined) {
+    const wider = { key: `${owner48}${short.slice(0, 8)}/32`, kind: "site /32" }
+    return { owner: owner48, family: "site", prefixes: [{ key, kind: "site /48" }, wider] }
+  }
   const [, owner6 = "", digits] = ipv6.exec(key) ?? []
   if (digits !== undefined) {
     const shortened = (bits: number) => `${owner6}${digits.slice(0, bits / 4)}/${bits}`
@@ -30,4 +38,16 @@ const readAddress = (key: string) => {
 export const prefixesOf = (key: string): readonly Prefix[] => {
   const { owner, family, prefixes } = readAddress(key) ?? { owner: "", family: "", prefixes: [{ key, kind: "other" }] }
   return [...prefixes, ...(owner === "" ? [{ key: family, kind: "all" }] : prefixesOf(owner.trimEnd()))]
+}
+
+/** All addresses of an IPv6 /48, which is what one site owns, may do together what this many of its /64 networks may. */
+export const addressesPerNetwork = 16
+
+/** A bucket of an IPv6 address, with the one that it shares with its /48; any other one alone. */
+export const withNetwork = (bucket: Bucket): readonly Bucket[] => {
+  const [, owner = "", digits] = ipv6.exec(bucket.key) ?? []
+  if (digits === undefined || bucket.limit <= 0) return [bucket]
+  const [key, limit] = [`${owner}${digits.slice(0, 12)}/48`, addressesPerNetwork * bucket.limit]
+  // Not the group's, where addresses that have no room of their own are counted under such a key.
+  return [bucket, { ...bucket, group: `${bucket.group} of a network`, key, limit }]
 }

@@ -6,7 +6,7 @@ export type Bucket = {
   /** Each table has its own memory, so a flood of keys in one doesn't displace the keys of another. */
   readonly table: string
   readonly group: string
-  /** While the table is full, a client address, as `addressBucket` writes it, is counted by a wider prefix. */
+  /** A client address, as `addressBucket` writes it, is also counted for its IPv6 /48, and by a wider prefix while the table is full. */
   readonly key: string
   readonly limit: number
 }

@@ -1,3 +1,4 @@
+import { withNetwork } from "./address-prefixes.ts"
 import type { Bucket, Entry, Limits, Place } from "./limits.ts"
 import { createRateLimiter, type Decision, type RateLimiter } from "./rate-limiter.ts"
 
@@ -14,11 +15,17 @@ export const createLocalCounts = (options: { readonly now: () => number; readonl
   const createTable = (): RateLimiter => createRateLimiter(options)
   const limiterOf = (table: string): RateLimiter => tables.getOrInsertComputed(table, createTable)
 
-  const peek = ({ table, group, key, limit }: Bucket, share: Share): Decision =>
-    limiterOf(table).peek(group, key, share(limit))
-
   const undo = (buckets: readonly Bucket[]): void => {
     for (const { table, group, key } of buckets) limiterOf(table).undo(group, key)
+  }
+
+  /** That of the first one that refuses. A network's refusal is one that neighbours share. */
+  const peek = (bucket: Bucket, share: Share): Decision => {
+    const [own, network] = withNetwork(bucket).map(({ table, group, key, limit }) =>
+      limiterOf(table).peek(group, key, share(limit)),
+    )
+    if (own?.allowed === true && network?.allowed === false) return { ...network, shared: true }
+    return own ?? free
   }
 
   const take = (buckets: readonly Bucket[], share: Share): Decision => {
@@ -75,7 +82,7 @@ const whole: Share = (limit) => limit
 export const createLocalLimits = (options: Parameters<typeof createLocalCounts>[0]): Limits => {
   const counts = createLocalCounts(options)
   return {
-    take: (buckets) => counts.take(buckets, whole),
+    take: (buckets) => counts.take(buckets.flatMap(withNetwork), whole),
     enter: ({ places }) => counts.enter(places, whole),
     peek: (bucket) => counts.peek(bucket, whole),
     mode: () => "local",

@@ -1,4 +1,5 @@
 import type { Bucket, Entry, Limits, Places, Replica, Taken } from "./limits.ts"
+import { withNetwork } from "./address-prefixes.ts"
 import { createLocalCounts } from "./local.ts"
 import type { Decision } from "./rate-limiter.ts"
 import { createStoreKeys } from "./store-keys.ts"
@@ -165,7 +166,8 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
   }
 
   // What this replica refuses costs the store nothing.
-  const take = async (buckets: readonly Bucket[], early?: Places): Promise<Taken> => {
+  const take = async (wanted: readonly Bucket[], early?: Places): Promise<Taken> => {
+    const buckets = wanted.flatMap(withNetwork)
     if (state === "away") return counts.take(buckets, share)
     const part = mustBothAdmit() ? share : whole
     const own = counts.take(buckets, part)

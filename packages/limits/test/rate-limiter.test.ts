@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { createRateLimiter } from "../src/index.ts"
+import { createLocalLimits } from "../src/index.ts"
+import { createRateLimiter } from "../src/rate-limiter.ts"
 
 const steps = fc.array(fc.record({ wait: fc.oneof(fc.nat(50), fc.nat(2500), fc.nat(70_000)), key: fc.nat(2) }), {
   maxLength: 400,
@@ -127,4 +128,18 @@ test("keys without an address share one bucket while all are busy, and an idle b
   time = 61_000
   expect(limiter.take("g", "d", 1)).toMatchObject({ allowed: true, shared: false })
   expect(limiter.size()).toBe(1)
+})
+
+test("an IPv6 /48 has the limit of 16 addresses, each of which has its own, and other networks are not concerned", async () => {
+  const limits = createLocalLimits({ now: () => 0 })
+  const bucket = (key: string) => ({ table: "t", group: "g", key, limit: 2 })
+  const take = async (key: string) => (await limits.take([bucket(key)])).allowed
+  const address = (site: number, n: number) => `20010db8000${site}${n.toString(16).padStart(4, "0")}/64`
+  const allowed = []
+  for (let n = 0; n < 20; n++) for (let i = 0; i < 3; i++) allowed.push(await take(address(1, n)))
+  expect(allowed.filter(Boolean)).toHaveLength(32)
+  // Nothing is counted for an address whose network is full, and it is told that its neighbours count.
+  expect(limits.peek(bucket(address(1, 19)))).toMatchObject({ allowed: false, shared: true })
+  expect(limits.peek(bucket(address(1, 0)))).toMatchObject({ allowed: false, shared: false })
+  expect([await take(address(2, 0)), await take("192.0.2.1"), await take("agent:a")]).toEqual([true, true, true])
 })

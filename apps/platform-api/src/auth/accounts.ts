@@ -1,7 +1,9 @@
+import { bucketNetwork } from "@svc/http"
+import { addressesPerNetwork } from "@svc/limits"
 import { hashKey, keyHint, mintKey } from "@svc/keys"
 import { audit } from "../audit.ts"
 import type { Orm, Queries } from "../db/database.ts"
-import { and, desc, eq, gt, lt, sql } from "../db/drizzle.ts"
+import { and, desc, eq, gt, gte, lt, sql } from "../db/drizzle.ts"
 import { theRow } from "../db/statements.ts"
 import { makeAgentSlug } from "../records/names.ts"
 import { agentProfiles, apiKeys, keySecrets, signups, users } from "../db/schema/index.ts"
@@ -62,8 +64,8 @@ const clock = sql`clock_timestamp()`
 const windowStart = sql`${clock} - ${signupWindow}`
 
 /**
- * Creates an agent with its first key, unless its address has used up its sign-ups. There are never more than `perHour`
- * in any 60 minutes, by the database's clock and lock, across all replicas. Throws DatabaseUnavailable.
+ * Creates an agent with its first key, unless its address or its network has used up its sign-ups. An address has never more
+ * than `perHour` in any 60 minutes, and an IPv6 /48 as many as 16 addresses, by the database's clock and lock, across all replicas. Throws DatabaseUnavailable.
  * @param bucket the client's address as it is counted (IPv6 by /64)
  */
 export const signUp = (
@@ -78,42 +80,51 @@ export const signUp = (
   at: Date,
   material: KeyMaterial,
 ): Promise<SignUp> =>
-  queries.transaction(async (tx) => {
-    const recent = and(eq(signups.address, who.bucket), gt(signups.at, windowStart))
-    // Statements that don't need each other's results are sent together. The server runs them in this order.
-    const [, [oldest]] = await Promise.all([
-      // Sign-ups from one address run one after the other. The next statements see what the previous one committed.
-      tx.execute(sql`select pg_advisory_xact_lock(1398166611, hashtext(${who.bucket}))`),
-      tx
-        .select({
-          wait: sql<number>`least(extract(epoch from ${signups.at} - (${windowStart})), 3600)::float8`,
-        })
-        .from(signups)
-        .where(recent)
-        .orderBy(desc(signups.at))
-        .offset(perHour - 1)
-        .limit(1),
-    ])
-    if (oldest !== undefined) return { waitSeconds: Math.max(1, Math.ceil(oldest.wait)) }
-    const user = theRow(await tx.insert(users).values({ kind: "agent", createdAt: at }).returning({ id: users.id }))
-    const slug = makeAgentSlug(material.randomBytes)
-    const displayName = who.displayName ?? `agent-${slug}`
-    const key = { kind: "ak", userId: user.id, name: "signup", createdAt: at } as const
-    const [{ id, text }] = await Promise.all([
-      insertKey(tx, key, material),
-      tx.insert(agentProfiles).values({ userId: user.id, slug, displayName, createdAt: at, lastSeenAt: at }),
-      tx.insert(signups).values({ address: who.bucket, at: clock }),
-      audit(tx, {
-        at,
-        actor: `agent:${slug}`,
-        action: "agent.signup",
-        target: `agent:${slug}`,
-        address: who.address,
-        requestId: who.requestId,
-      }),
-    ])
-    return { slug, displayName, key: text, keyId: id }
-  }, `sign-up ${who.bucket}`)
+  queries.transaction(
+    async (tx) => {
+      const network = bucketNetwork(who.bucket)
+      /** How long to wait, if these addresses have used up so many sign-ups. */
+      const waitOf = (addresses: ReturnType<typeof and>, most: number) =>
+        tx
+          .select({ wait: sql<number>`least(extract(epoch from ${signups.at} - (${windowStart})), 3600)::float8` })
+          .from(signups)
+          .where(and(addresses, gt(signups.at, windowStart)))
+          .orderBy(desc(signups.at))
+          .offset(most - 1)
+          .limit(1)
+      // Every address of the network begins with it, and the index sorts them together.
+      const [start] = network.split("/")
+      const inNetwork = and(gte(signups.address, `${start}`), lt(signups.address, `${start}g`))
+      // Statements that don't need each other's results are sent together. The server runs them in this order.
+      const [, ...waits] = await Promise.all([
+        // Sign-ups from one network run one after the other. The next statements see what the previous one committed.
+        tx.execute(sql`select pg_advisory_xact_lock(1398166611, hashtext(${network}))`),
+        waitOf(eq(signups.address, who.bucket), perHour),
+        ...(network === who.bucket ? [] : [waitOf(inNetwork, addressesPerNetwork * perHour)]),
+      ])
+      const [longest] = waits.flat().toSorted((a, b) => b.wait - a.wait)
+      if (longest !== undefined) return { waitSeconds: Math.max(1, Math.ceil(longest.wait)) }
+      const user = theRow(await tx.insert(users).values({ kind: "agent", createdAt: at }).returning({ id: users.id }))
+      const slug = makeAgentSlug(material.randomBytes)
+      const displayName = who.displayName ?? `agent-${slug}`
+      const key = { kind: "ak", userId: user.id, name: "signup", createdAt: at } as const
+      const [{ id, text }] = await Promise.all([
+        insertKey(tx, key, material),
+        tx.insert(agentProfiles).values({ userId: user.id, slug, displayName, createdAt: at, lastSeenAt: at }),
+        tx.insert(signups).values({ address: who.bucket, at: clock }),
+        audit(tx, {
+          at,
+          actor: `agent:${slug}`,
+          action: "agent.signup",
+          target: `agent:${slug}`,
+          address: who.address,
+          requestId: who.requestId,
+        }),
+      ])
+      return { slug, displayName, key: text, keyId: id }
+    },
+    `sign-up ${bucketNetwork(who.bucket)}`,
+  )
 
 /**
  * Deletes sign-ups that no longer count, because addresses are kept only as long as needed. If the database's clock was

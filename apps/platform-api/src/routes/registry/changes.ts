@@ -1,4 +1,5 @@
-import { addressBucket, countStream, wantsEventStream } from "@svc/http"
+import { addressBucket, bucketNetwork, countStream, wantsEventStream } from "@svc/http"
+import { addressesPerNetwork } from "@svc/limits"
 import { createRoute, json, z } from "@svc/openapi"
 import type { Context, MiddlewareHandler } from "hono"
 import type { AppEnv, Caller } from "../../auth/guard.ts"
@@ -70,15 +71,20 @@ export const changeRoutes = (
     { after, stack }: { readonly after: number | undefined; readonly stack: string | undefined },
   ): Promise<Response> => {
     const { changes, database, limits, keyWatch } = dependencies
-    const ofAddress = { pool: `changes ${addressBucket(c.get("clientAddress"))}`, limit: streamsPerAddress }
+    const bucket = addressBucket(c.get("clientAddress"))
+    const network = bucketNetwork(bucket)
+    const ofAddress = { pool: `changes ${bucket}`, limit: streamsPerAddress }
+    const ofNetwork =
+      network === bucket ? [] : [{ pool: `changes ${network}`, limit: addressesPerNetwork * streamsPerAddress }]
     const ofAccount =
       caller.principal === undefined
         ? []
         : [{ pool: `changes account:${caller.principal.userId}`, limit: streamsPerAccount }]
-    const entry = await limits.enter({ places: [ofAddress, ...ofAccount], leaseMs, renewed: true })
+    const entry = await limits.enter({ places: [ofAddress, ...ofNetwork, ...ofAccount], leaseMs, renewed: true })
     if ("full" in entry) {
+      const holder = entry.full === ofAddress ? "address" : ofAccount.includes(entry.full) ? "account" : "network"
       throw errors.fail("rate-limit-exceeded", {
-        message: `${entry.full.limit} change streams are open for this ${entry.full === ofAddress ? "address" : "account"}, the maximum.`,
+        message: `${entry.full.limit} change streams are open for this ${holder}, the maximum.`,
         hint: "Close one, or poll GET /api/registry/changes?after=<next>.",
         retryAfterSeconds: leaseMs / 1000,
       })
