@@ -91,7 +91,7 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
       aud: "plain",
       iat: expect.any(Number),
       nbf: claims.iat,
-      exp: claims.iat + sessionLifetimeSeconds,
+      exp: Number(claims.iat) + sessionLifetimeSeconds,
       jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
       scope: "read",
       key_class: "secret",

@@ -5,7 +5,7 @@ import {
   generateSigningKey,
   publicJwks,
   readSigningKeys,
-  type SessionClaims,
+  type NewSessionClaims,
   signSessionToken,
 } from "@svc/session-token"
 import { startReceiver, testRuntime } from "@svc/testing"
@@ -32,7 +32,7 @@ export const sampleAst = (name: string): unknown =>
 const signingKeys = await readSigningKeys(await generateSigningKey())
 export const foreignKeys = await readSigningKeys(await generateSigningKey())
 
-type Claims = Partial<Record<keyof SessionClaims, unknown>>
+type Claims = Partial<Record<keyof NewSessionClaims, unknown>>
 
 /** A token as the platform mints it, but for what is given; `life` in seconds. */
 export const mintToken = async (claims: Claims = {}, { life = 300, keys = signingKeys } = {}): Promise<string> => {
@@ -47,7 +47,7 @@ export const mintToken = async (claims: Claims = {}, { life = 300, keys = signin
   }
   // The lifetime is always 300 s: an earlier beginning makes a shorter rest.
   const begin = Math.floor(Date.now() / 1000) - 300 + life
-  return (await signSessionToken(keys, { ...usual, ...claims } as SessionClaims, begin)).token
+  return (await signSessionToken(keys, { ...usual, ...claims } as NewSessionClaims, begin)).token
 }
 
 /** The parts of the platform API that a stream server and its readers use. */

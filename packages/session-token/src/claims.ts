@@ -33,22 +33,26 @@ const allLimits = sessionLimits.extend({
 
 const seconds = z.number().nonnegative()
 
-/** The claims of a session token (RFC 7519 names, times in unix seconds); unknown ones are ignored. */
+/**
+ * The claims of a session token (RFC 7519 names, times in unix seconds). The platform sets all of them; a verifier requires only
+ * `iss`, `sub`, `aud`, `exp` and `scope`. Unknown claims are ignored.
+ */
 export const sessionClaims = z.object({
   iss: z.string(),
   /** `agent:<slug>` or `user:<id>` */
   sub: z.string(),
   /** The stack's name. */
   aud: z.string(),
-  iat: seconds,
-  nbf: seconds,
+  iat: seconds.exactOptional(),
+  nbf: seconds.exactOptional(),
   exp: seconds,
-  jti: z.string(),
+  jti: z.string().exactOptional(),
   /** Space-separated words. */
   scope: z.string(),
-  key_class: z.enum(["secret", "publishable"]),
-  /** `key:<id>` */
-  metering_key: z.string(),
+  /** The class of the key that minted the token. Without it the subject has one set of limits. */
+  key_class: z.enum(["secret", "publishable"]).exactOptional(),
+  /** `key:<id>`; without it usage is recorded for the subject. */
+  metering_key: z.string().exactOptional(),
   deployment_id: z.union([z.string(), z.number()]).optional(),
   /** The one web origin that may use the token. */
   origin: z.string().optional(),
@@ -57,3 +61,7 @@ export const sessionClaims = z.object({
 })
 
 export type SessionClaims = z.infer<typeof sessionClaims>
+
+/** The claims of a new token, apart from its times. */
+export type NewSessionClaims = Omit<SessionClaims, "iat" | "nbf" | "exp"> &
+  Required<Pick<SessionClaims, "jti" | "key_class" | "metering_key">>

@@ -1,6 +1,6 @@
 import * as jose from "jose"
 import { z } from "zod"
-import { type SessionClaims, sessionLifetimeSeconds } from "./claims.ts"
+import { type NewSessionClaims, sessionLifetimeSeconds } from "./claims.ts"
 
 export type SigningKeys = {
   readonly signing: { readonly kid: string; readonly privateKey: jose.CryptoKey }
@@ -78,7 +78,7 @@ export const publicJwks = (keys: SigningKeys): { readonly keys: readonly PublicJ
  */
 export const signSessionToken = async (
   keys: SigningKeys,
-  claims: Omit<SessionClaims, "iat" | "nbf" | "exp">,
+  claims: NewSessionClaims,
   nowSeconds: number,
 ): Promise<{ readonly token: string; readonly expiresAt: number }> => {
   const expiresAt = nowSeconds + sessionLifetimeSeconds

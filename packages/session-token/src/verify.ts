@@ -76,8 +76,9 @@ export const createVerifier = ({
     max: cacheSize,
   })
 
-  const checkTime = ({ iat, nbf, exp }: SessionClaims): void => {
+  const checkTime = ({ exp, ...claims }: SessionClaims): void => {
     const time = now() / 1000
+    const { iat = time, nbf = iat } = claims
     if (exp + leewaySeconds <= time) throw new TokenError("token-expired", "The token has expired: mint a new one.")
     if (nbf - leewaySeconds > time || iat - leewaySeconds > time) throw malformed("The token is not valid yet.")
     if (exp - iat > maxLifetimeSeconds) throw malformed("The token lives longer than an hour.")
