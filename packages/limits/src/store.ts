@@ -44,13 +44,18 @@ export const within = <T>(reply: Promise<T>, ms: number, now: () => number): Pro
     reply.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 
-/** The kind of a failure, without the server's text: only the code at its start is kept (OOM, WRONGPASS). */
+const longestReason = 200
+
+/**
+ * The reason of a failure: the store's text, or the code of a failed connection. The text stops before the arguments of a command,
+ * which can be a password.
+ */
 export const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return "unknown"
-  if (error instanceof StoreTimeout) return error.message
   const { code } = error as { code?: unknown }
   if (typeof code === "string") return code
-  return /^[A-Z]{3,}\b/.exec(error.message)?.[0] ?? error.constructor.name
+  const [text = ""] = error.message.split(/,? with args/)
+  return text.slice(0, longestReason) || error.constructor.name
 }
 
 /**
