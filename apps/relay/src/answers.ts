@@ -2,6 +2,7 @@ import { ApiError, BodyError, type BodyFault, explanationOf } from "@svc/errors"
 import type { Context } from "hono"
 import { badRequest, errors } from "./errors.ts"
 import type { RelayEnv } from "./relay.ts"
+import type { Submission } from "./usage/metering.ts"
 import { isSendPath } from "./routes/table.ts"
 
 const exposed = [
@@ -13,7 +14,7 @@ const exposed = [
   "Retry-After",
 ]
 
-/** The headers of every answer, unless it has another one of that name: the server sets them. */
+/** Default headers of every response. The server sets them. */
 export const commonHeaders = {
   "Cache-Control": "no-store",
   "X-Content-Type-Options": "nosniff",
@@ -22,14 +23,20 @@ export const commonHeaders = {
   "X-Svc-Upstream-Attempted": "false",
 }
 
-// On the send path an error always says what became of the transaction.
-const bodyOf = (error: ApiError, requestId: string, isSend: boolean, docsUrl: string) => ({
+const notSubmitted = { submissionState: "not_submitted" } as const
+
+/** @param submission on the send path, where every error has `submissionState`, and `signature` once it is known */
+const bodyOf = (
+  error: ApiError,
+  requestId: string,
+  docsUrl: string,
+  submission?: Submission | typeof notSubmitted,
+) => ({
   code: error.code,
   message: error.message,
   retryable: error.retryable === true,
   requestId,
-  ...(isSend && { submissionState: "not_submitted" }),
-  ...error.extra,
+  ...submission,
   hint: error.hint,
   docs: explanationOf(docsUrl, "relay", error.code),
   details: error.details,
@@ -37,22 +44,28 @@ const bodyOf = (error: ApiError, requestId: string, isSend: boolean, docsUrl: st
 
 const headersOf = ({ code, headers }: ApiError) => ({ "X-Error-Code": code, ...headers })
 
-/** @param docsUrl where the documentation is */
-export const errorAnswer = (c: Context<RelayEnv>, error: ApiError, docsUrl: string): Response =>
-  c.json(bodyOf(error, c.get("requestId"), isSendPath(c.req.path), docsUrl), error.status, headersOf(error))
+const submissionOf = (c: Context<RelayEnv>) =>
+  isSendPath(c.req.path) ? (c.get("call")?.submission ?? notSubmitted) : undefined
 
-/** Answers what no request can be made of. Its path isn't known, so it is treated as a send. */
-export const unreadableAnswer =
+/** @param docsUrl the URL of the documentation */
+export const errorResponse = (c: Context<RelayEnv>, error: ApiError, docsUrl: string): Response =>
+  c.json(bodyOf(error, c.get("requestId"), docsUrl, submissionOf(c)), error.status, headersOf(error))
+
+/** Responds to bytes that aren't an HTTP request. The path isn't known, so the response is that of a send. */
+export const unreadableResponse =
   (docsUrl: string) =>
   (requestId: string, reason: string, status: 400 | 405): Response => {
     const error =
       status === 405
         ? errors.fail("method_not_allowed", { headers: { Allow: "GET, HEAD, POST, OPTIONS" } })
         : badRequest("invalid_request", "", reason)
-    return Response.json(bodyOf(error, requestId, true, docsUrl), { status: error.status, headers: headersOf(error) })
+    return Response.json(bodyOf(error, requestId, docsUrl, notSubmitted), {
+      status: error.status,
+      headers: headersOf(error),
+    })
   }
 
-/** What is told of a body that can't be read. */
+/** The error for a body that can't be read. */
 const bodyError = (fault: BodyFault): ApiError => {
   switch (fault.kind) {
     case "unsupported-media-type":
@@ -71,8 +84,8 @@ const bodyError = (fault: BodyFault): ApiError => {
   return badRequest("invalid_request", fault.path, fault.reason)
 }
 
-/** The error that a request is answered with for what was thrown. */
-export const refusalOf = (error: unknown): ApiError => {
+/** The error of the response, for whatever was thrown. */
+export const apiErrorOf = (error: unknown): ApiError => {
   if (error instanceof ApiError) return error
   return error instanceof BodyError ? bodyError(error.fault) : errors.fail("internal_error", { cause: error })
 }

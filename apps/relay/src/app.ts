@@ -7,7 +7,7 @@ import type { Chain } from "./chain.ts"
 import { describeRelay } from "./document/document.ts"
 import { errors } from "./errors.ts"
 import { createRelay, type RelayDependencies, type RelayEnv } from "./relay.ts"
-import { errorAnswer, refusalOf } from "./answers.ts"
+import { errorResponse, apiErrorOf } from "./answers.ts"
 import { upstreamName } from "./metrics.ts"
 import { about, health, livez, openapi, readyz } from "./routes/service.ts"
 import { routes } from "./routes/table.ts"
@@ -16,16 +16,16 @@ export type Dependencies = {
   readonly log: Pick<Logger, "error">
   readonly version: string
   readonly publicUrl: string
-  /** Where the documentation is. */
+  /** The URL of the documentation. */
   readonly docsUrl: string
   readonly draining: () => boolean
-  /** Whether tokens can be verified, where they have to be. */
+  /** Whether tokens can be verified, if they are required. */
   readonly keysKnown: () => boolean
-  /** What the routes of the table need; without it they are unknown paths. */
+  /** The dependencies of the routes in the table. Without them the routes are unknown paths. */
   readonly transactions:
     | (RelayDependencies & {
         readonly limitsMode: () => LimitsMode
-        /** The provider's chain; undefined if the provider doesn't tell. */
+        /** The provider's chain; undefined if it isn't known. */
         readonly chain: () => Promise<Chain | undefined>
       })
     | undefined
@@ -36,12 +36,12 @@ export type Dependencies = {
 const isWebSocket = (method: string, upgrade: string | undefined): boolean =>
   method === "GET" && upgrade !== undefined && /(^|,)\s*websocket\s*(,|$)/i.test(upgrade)
 
-/** The relay's HTTP side. `idle` resolves once no request on a route is under way, its client gone or not. */
+/** The relay's HTTP app. `idle` resolves once no request on a route is in progress, even one whose client has left. */
 export const createApp = (dependencies: Dependencies) => {
   const { log, transactions, draining, version, publicUrl: url, docsUrl: docs } = dependencies
   const app = createApi<RelayEnv>({ getPath: sentPath })
   const onBug = (error: unknown): void => {
-    // Only its name and where it happened: what else an error carries, its message too, could be the transaction.
+    // Only the name and the stack: the message and other members of an error could contain the transaction.
     const [name, stack = ""] = error instanceof Error ? [error.name, error.stack] : [typeof error]
     log.error(
       { error: name, stack: stack.split("\n").filter((line) => line.startsWith("    at ")) },
@@ -58,7 +58,10 @@ export const createApp = (dependencies: Dependencies) => {
   })
   app.use((c, next) => {
     dependencies.onUnprotected?.((name) => c.req.header(name), c.get("isProxied"))
-    if (draining()) throw errors.fail("server_busy", { retryAfterSeconds: 1, headers: { connection: "close" } })
+    if (draining()) {
+      const headers = { connection: "close" }
+      throw errors.fail("server_busy", { message: "The relay is stopping.", retryAfterSeconds: 1, headers })
+    }
     if (isWebSocket(c.req.method, c.req.header("upgrade"))) throw errors.fail("not_implemented")
     return next()
   })
@@ -77,7 +80,7 @@ export const createApp = (dependencies: Dependencies) => {
     }
     return c.json(body, 200)
   })
-  // Nobody who looks at the bare address is met by a 404.
+  // A visit to the bare address gets no 404.
   app.openapi(about, (c) =>
     c.json({ name: "svc-relay", version, docs, openapi: `${url}/openapi.json`, health: `${url}/health` }, 200),
   )
@@ -101,9 +104,9 @@ export const createApp = (dependencies: Dependencies) => {
   })
 
   app.onError((error, c) => {
-    const refusal = refusalOf(error)
-    if (refusal.code === "internal_error") onBug(refusal.cause)
-    return errorAnswer(c, refusal, docs)
+    const apiError = apiErrorOf(error)
+    if (apiError.code === "internal_error") onBug(apiError.cause)
+    return errorResponse(c, apiError, docs)
   })
 
   return { fetch: app.fetch, document, idle: async () => relay?.idle() }

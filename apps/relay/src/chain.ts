@@ -1,4 +1,4 @@
-// Which chain the provider is of. A relay whose provider doesn't answer serves all the same.
+// The provider's chain. The relay also serves while its provider doesn't respond.
 import { isLoopback } from "@svc/common/loopback"
 import type { Config } from "./config.ts"
 import type { Upstream } from "./upstream/upstream.ts"
@@ -12,7 +12,7 @@ export const networks: Readonly<Record<string, string>> = {
 
 export type Chain = { genesis_hash: string; network?: string; faucet?: string }
 
-/** What everybody may know of a chain. A provider on this machine whose chain isn't public gives funds to whoever asks. */
+/** The public facts about a chain. A provider on this machine with a private chain has a faucet. */
 export const describeChain = (
   genesis_hash: string,
   { upstreamUrl, nodeEnv }: Pick<Config, "upstreamUrl" | "nodeEnv">,
@@ -27,16 +27,16 @@ const callMs = 2500
 const retryMs = 10_000
 
 /**
- * The provider's genesis hash, asked for when somebody wants to know it and kept from then on; undefined if the provider
- * doesn't tell. A provider that fails is asked every ten seconds at most.
+ * The provider's genesis hash. The first caller causes the request, and the result is kept; undefined while the provider doesn't
+ * return it. After a failure the provider is asked again every ten seconds at most.
  */
 export const createChain = ({ call }: Pick<Upstream, "call">, now: () => number) => {
   let hash: string | undefined
   let askedAt = Number.NEGATIVE_INFINITY
   let asking: Promise<void> | undefined
   const ask = async (): Promise<void> => {
-    const answer = await call({ method: "getGenesisHash", params: [], timeoutMs: callMs, maxAnswerBytes: 1024 })
-    const result = answer.kind === "result" ? answer.result : undefined
+    const response = await call({ method: "getGenesisHash", params: [], timeoutMs: callMs, maxResponseBytes: 1024 })
+    const result = response.kind === "result" ? response.result : undefined
     if (typeof result === "string" && /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(result)) hash = result
   }
   return async (): Promise<string | undefined> => {

@@ -8,26 +8,26 @@ const denialReasons = ["auth", "scope", "rate_limit", "concurrency", "request_si
 export type UpstreamOutcome = (typeof upstreamOutcomes)[number]
 export type DenialReason = (typeof denialReasons)[number]
 
-type Answered = { readonly kind: string; readonly status?: number; readonly code?: number }
+type Outcome = { readonly kind: string; readonly status?: number; readonly code?: number }
 
-/** Makes one call to the provider, with a span that tells whether it failed and how. */
-export const providerSpan = <T extends Answered>(method: string, call: () => Promise<T>): Promise<T> =>
+/** Makes one call to the provider, with a span that shows how it failed. */
+export const providerSpan = <T extends Outcome>(method: string, call: () => Promise<T>): Promise<T> =>
   clientSpan(`provider ${method}`, { "rpc.system.name": "jsonrpc", "rpc.method": method }, async (fail) => {
-    const answer = await call()
-    const { kind, status, code } = answer
+    const response = await call()
+    const { kind, status, code } = response
     if (kind === "rpc-error") fail(String(code), { "rpc.response.status_code": String(code) })
     else if (kind === "http-error") fail(String(status), { "http.response.status_code": status })
     else if (kind !== "result" && kind !== "value") fail(kind.replace("-", "_"))
-    return answer
+    return response
   })
 
-/** What an upstream is called outside: never by its URL. */
+/** The public name of an upstream, which doesn't show its URL. */
 export const upstreamName = (index: number): string => (index === 0 ? "first" : `fallback-${index}`)
 
-/** Shows which of `count` upstreams gave the last answer to a read: 1 for that one, 0 for the others. */
+/** Shows which of `count` upstreams responded to the last read: 1 for that one, 0 for the others. */
 export const observeReads = (meter: Meter, count: number, answering: () => number): void => {
   const gauge = meter.createObservableGauge("svc.relay.upstream.answering", {
-    description: "1 for the upstream that gave the last answer to a read, 0 for the others.",
+    description: "1 for the upstream that responded to the last read, 0 for the others.",
   })
   gauge.addCallback((result) => {
     for (let index = 0; index < count; index++) {
@@ -36,32 +36,36 @@ export const observeReads = (meter: Meter, count: number, answering: () => numbe
   })
 }
 
-/** Shows who counts the limits now: 1 for that mode, 0 for the other. */
+/** Shows where the limits are counted: 1 for that mode, 0 for the other. */
 export const observeLimits = (meter: Meter, limits: Pick<Limits, "mode">): void => {
   const gauge = meter.createObservableGauge("svc.limits.mode", {
-    description: "1 for who counts the limits now: the store for all replicas (shared), or each for itself (local).",
+    description:
+      "1 for the current mode: a store counts the limits for all replicas (shared), or each replica counts (local).",
   })
   gauge.addCallback((result) => {
     for (const mode of ["shared", "local"] as const) result.observe(limits.mode() === mode ? 1 : 0, { mode })
   })
 }
 
-/** @param age seconds since the session keys were fetched from their URL; undefined while they never were */
+/** @param age seconds since the session keys were fetched from their URL; undefined before the first fetch */
 export const observeKeys = (meter: Meter, age: () => number | undefined): void => {
   meter
-    .createObservableGauge("svc.relay.jwks.age", { unit: "s", description: "Since the session keys were fetched." })
+    .createObservableGauge("svc.relay.jwks.age", {
+      unit: "s",
+      description: "Time since the session keys were fetched.",
+    })
     .addCallback((result) => {
       const seconds = age()
       if (seconds !== undefined) result.observe(seconds)
     })
 }
 
-/** The instruments. Their attributes come from short fixed lists: never an identity, never a signature. */
+/** Makes the instruments. Their attributes come from short fixed lists, and never contain an identity or a signature. */
 export const createMetrics = (meter: Meter) => {
   const requests = meter.createCounter("svc.transaction.requests.total", { description: "Requests on the routes." })
   const duration = meter.createHistogram("svc.transaction.request.duration", {
     unit: "ms",
-    description: "From a request's arrival to its answer.",
+    description: "From the arrival of a request to its response.",
   })
   const bytes = meter.createHistogram("svc.transaction.request.bytes", {
     unit: "By",
@@ -69,9 +73,9 @@ export const createMetrics = (meter: Meter) => {
     advice: { explicitBucketBoundaries: [64, 128, 256, 512, 1024, 2048, 4096, 8192] },
   })
   const upstream = meter.createCounter("svc.transaction.upstream.total", { description: "Calls to the provider." })
-  const inflight = meter.createUpDownCounter("svc.transaction.inflight", { description: "Requests being served." })
-  const denials = meter.createCounter("svc.transaction.denials.total", { description: "Requests turned away." })
-  // What never happened is 0: a series that begins with its first event has no rate.
+  const inflight = meter.createUpDownCounter("svc.transaction.inflight", { description: "Requests in progress." })
+  const denials = meter.createCounter("svc.transaction.denials.total", { description: "Rejected requests." })
+  // Each series starts at 0: a series that starts with its first event has no rate.
   for (const outcome of upstreamOutcomes) upstream.add(0, { outcome })
   for (const reason of denialReasons) denials.add(0, { reason })
 

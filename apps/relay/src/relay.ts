@@ -1,19 +1,17 @@
-import { ApiError } from "@svc/errors"
 import { addressBucket, hasWholeBody, type HttpEnv, jsonBody } from "@svc/http"
 import type { Context, MiddlewareHandler } from "hono"
 import type { z } from "zod"
 import { type Admission, lower } from "./admission.ts"
-import { refusalOf } from "./answers.ts"
+import { apiErrorOf } from "./answers.ts"
 import { type HttpAuthPlugin, type Principal, requireScope } from "./auth.ts"
 import { describeRoute } from "./document/describe-route.ts"
-import { errors, submissionUnknown } from "./errors.ts"
-import type { Call, Metering } from "./usage/metering.ts"
+import type { Call, Metering, Submission } from "./usage/metering.ts"
 import { providerSpan } from "./metrics.ts"
 import type { Definition, RequestClass } from "./routes/route.ts"
 import { judgeSend } from "./send.ts"
 import type { Reads } from "./upstream/reads.ts"
 import type { Upstream } from "./upstream/upstream.ts"
-import { inspectFailure, type Redact } from "./upstream/errors.ts"
+import { readError, type Redact } from "./upstream/errors.ts"
 import type { Verify } from "./wire.ts"
 
 /** What the routes of the table depend on. */
@@ -27,17 +25,17 @@ export type RelayDependencies = {
   readonly auth: HttpAuthPlugin
   readonly admission: Admission
   readonly reads: Reads
-  /** Where sends go, and nowhere else. */
+  /** The only provider that sends go to. */
   readonly sender: Upstream
   readonly redact: Redact
   readonly metering: Metering
 }
 
-/** What a request's context holds on the routes to the provider. */
+/** The context of a request on the routes to the provider. */
 export type RelayEnv = HttpEnv & {
   Variables: {
     call: Call
-    /** Of a request past its token and its rates. */
+    /** Set once the token and the rates are checked. */
     admission: ReturnType<Admission["begin"]>
     principal: Principal
   }
@@ -46,8 +44,8 @@ export type RelayEnv = HttpEnv & {
 const bodyDeadlineMs = 10_000
 
 /**
- * Makes what the routes to the provider have in common. The order of the steps is part of the contract: a place among the
- * concurrent requests, for one, is taken only when the body is there, so that a slow client holds none.
+ * Makes the steps that the routes to the provider share. Their order is part of the contract. For example, a request takes its
+ * place among the concurrent ones only after its body has arrived, so a slow client holds none.
  */
 export const createRelay = (dependencies: RelayDependencies) => {
   const { config, auth, reads, sender, redact, metering } = dependencies
@@ -62,7 +60,7 @@ export const createRelay = (dependencies: RelayDependencies) => {
       running++
       try {
         await next()
-        await metering.end(definition, call, c.error && refusalOf(c.error), c.res)
+        await metering.end(definition, call, c.error && apiErrorOf(c.error), c.res)
       } finally {
         if (--running === 0) onIdle()
       }
@@ -83,7 +81,7 @@ export const createRelay = (dependencies: RelayDependencies) => {
       try {
         principal = await authorize(c, definition)
       } catch (error) {
-        // A token that isn't valid costs its address a request.
+        // A request with an invalid token counts for its address.
         await admission.count()
         throw error
       }
@@ -107,7 +105,7 @@ export const createRelay = (dependencies: RelayDependencies) => {
     onSize: (bytes, c: Context<RelayEnv>) => (c.get("call").requestBytes = bytes),
   })
 
-  /** Takes one of the places, in which the provider may be called. Gives how long its answer may take. */
+  /** Takes a place, which allows one call to the provider. Returns how long its response may take. */
   const enter = async (c: Context<RelayEnv>, definition: Definition): Promise<number> => {
     await c.get("admission").enter(c.get("principal").claims)
     c.header("X-Svc-Upstream-Attempted", "true")
@@ -115,19 +113,19 @@ export const createRelay = (dependencies: RelayDependencies) => {
   }
 
   return {
-    /** Describes a route, and what comes before its handler. */
+    /** Describes a route, with the middlewares before its handler. */
     route: <D extends Definition>(definition: D) =>
       describeRoute(definition, [metered(definition), admitted(definition), body]),
 
-    /** What applies to the bytes of this request: the settings, lowered by the caller's token. */
+    /** The rules for the bytes of this request: the settings, lowered by the caller's token. */
     rules: (c: Context<RelayEnv>) => ({
       maxBytes: lower(config.maxBytes, c.get("principal").claims.limits?.max_transaction_bytes),
       verify: config.verify,
     }),
 
     /**
-     * Asks the provider, and its fallbacks.
-     * @param arrange puts the members of a result where the response has them
+     * Asks the provider, then its fallbacks.
+     * @param arrange makes the response's members from the provider's result
      */
     read: async <D extends Definition>(
       c: Context<RelayEnv>,
@@ -135,35 +133,35 @@ export const createRelay = (dependencies: RelayDependencies) => {
       params: readonly unknown[],
       arrange: (result: unknown) => unknown,
     ): Promise<z.output<D["response"]>> => {
-      const { method, maxAnswerBytes, response } = definition
+      const { method, maxResponseBytes, response } = definition
       const read = (result: unknown) => (response as D["response"]).parse(arrange(result))
       const timeoutMs = await enter(c, definition)
-      const answer = await reads.ask({ method, maxAnswerBytes, read }, params, timeoutMs, metering.upstream)
-      if (answer.kind !== "value") throw inspectFailure(answer, redact)
-      return answer.value
+      const outcome = await reads.ask({ method, maxResponseBytes, read }, params, timeoutMs, metering.upstream)
+      if (outcome.kind !== "value") throw readError(outcome, redact)
+      return outcome.value
     },
 
-    /** Hands a transaction to the provider, once. Throws where it isn't proven that it was accepted. */
+    /** Sends a transaction to the provider, once. Throws unless it is proven that the provider accepted it. */
     send: async (c: Context<RelayEnv>, definition: Definition, params: readonly unknown[], signature: string) => {
-      const { method, maxAnswerBytes } = definition
+      const { method, maxResponseBytes } = definition
+      // From here on every error carries it.
+      const submission: Submission = { signature, submissionState: "not_submitted" }
+      c.get("call").submission = submission
       const timeoutMs = await enter(c, definition)
-      try {
-        const { kind, outcome } = await providerSpan(method, async () => {
-          const answer = await sender.call({ method, params, timeoutMs, maxAnswerBytes })
-          const judged = judgeSend(answer, signature, redact)
-          const wrong = answer.kind === "result" && judged.state !== "accepted"
-          return { ...answer, kind: wrong ? ("malformed" as const) : answer.kind, outcome: judged }
-        })
-        metering.upstream(kind)
-        if (outcome.state !== "accepted") throw outcome.error
-      } catch (error) {
-        if (error instanceof ApiError) throw error
-        // A fault of ours after the call proves nothing about the transaction.
-        throw errors.fail("internal_error", { cause: error, extra: submissionUnknown(signature).extra })
-      }
+      submission.submissionState = "unknown"
+      const { kind, outcome } = await providerSpan(method, async () => {
+        const response = await sender.call({ method, params, timeoutMs, maxResponseBytes })
+        const judged = judgeSend(response, signature, redact)
+        const wrong = response.kind === "result" && judged.state !== "accepted"
+        return { ...response, kind: wrong ? ("malformed" as const) : response.kind, outcome: judged }
+      })
+      metering.upstream(kind)
+      if (outcome.state === "accepted") return
+      submission.submissionState = outcome.state
+      throw outcome.error
     },
 
-    /** Resolves once no request is under way, its client gone or not. */
+    /** Resolves once no request is in progress, even one whose client has left. */
     idle: async (): Promise<void> => {
       if (running > 0) await new Promise<void>((resolve) => (onIdle = resolve))
     },

@@ -18,8 +18,9 @@ import {
 import { describeChain, createChain } from "./chain.ts"
 import { type Config, readConfig } from "./config.ts"
 import { createMetering } from "./usage/metering.ts"
+import { checkChains, providersOf } from "./providers.ts"
 import { createMetrics, observeKeys, observeLimits, observeReads } from "./metrics.ts"
-import { commonHeaders, unreadableAnswer } from "./answers.ts"
+import { commonHeaders, unreadableResponse } from "./answers.ts"
 import { openUpstreams } from "./upstream/upstreams.ts"
 import { createUsage } from "./usage/usage.ts"
 import { createDelivery, createPostUsage } from "./usage/delivery.ts"
@@ -28,18 +29,18 @@ const { version } = manifest
 
 type Auth = {
   readonly auth: HttpAuthPlugin
-  /** Where there is no such plugin: called for each request. */
+  /** Called for each request of an unprotected relay. */
   readonly onUnprotected?: ProxyWarning
-  /** Whether tokens can be verified, where they have to be. */
+  /** Whether tokens can be verified, if they are required. */
   readonly keysKnown: () => boolean
-  /** How old the keys from their URL are, in seconds. */
+  /** The age of the keys from their URL, in seconds. */
   readonly keysAge: () => number | undefined
 }
 
 const chooseAuth = (config: Config, log: Logger, { now, wallClock }: Runtime): Auth => {
   const { jwksUrl, issuer, audiences } = config
   let fetchedAt: number | undefined
-  // All requests share the keys.
+  // All requests share the keys, so no request's trace has the fetch.
   const observe = (load: () => Promise<void>): Promise<void> =>
     outsideRequests(() =>
       clientSpan("GET session keys", {}, async () => {
@@ -80,7 +81,7 @@ const openTransactions = async (config: Config, log: Logger, runtime: Runtime) =
       onLoss: (loss) => log.warn(loss, "usage records were lost"),
     })
   const { upstreamUrl, readFallbackUrls: fallbacks, sendUrl: send } = config
-  const { first, reads, sender, redact, close } = openUpstreams({ first: upstreamUrl, fallbacks, send }, now)
+  const { first, reads, sender, redact, close } = openUpstreams({ first: upstreamUrl, fallbacks, send }, now, log)
   const genesisHash = createChain(first, now)
   const connect = () => import("redis")
   const about = { service: "relay", replicaId: randomId(), now, connect, log, call: clientSpan } as const
@@ -110,7 +111,15 @@ const openTransactions = async (config: Config, log: Logger, runtime: Runtime) =
   }
 }
 
-/** Brings the relay up. Rejects when it can't be: the message is for the operator. */
+/** Warns of a provider on another chain than the first one, and of a clock that is wrong. */
+const warnOfChains = async (config: Config, log: Logger, { wallClock }: Runtime): Promise<void> => {
+  const { chains, clock } = await checkChains(providersOf(config), wallClock)
+  for (const finding of [...chains.map((chain) => chain.finding), ...clock]) {
+    if (finding?.verdict === "fail") log.warn({ next: finding.next }, finding.text)
+  }
+}
+
+/** Starts the relay. Rejects if it can't start; the message is for the operator. */
 export const startService = async (runtime: Runtime) => {
   const { env, now, randomId } = runtime
   const config = await readConfig(env)
@@ -120,14 +129,14 @@ export const startService = async (runtime: Runtime) => {
   const server = await serve({
     host: config.host,
     port: config.port,
-    // A little over the longest upstream timeout, so that the last answer still gets out.
+    // A little longer than the longest upstream timeout, so that the last response is still sent.
     drainMs: Math.max(...Object.values(config.timeoutMs)) + 500,
     bounds: config.bounds,
     headers: commonHeaders,
     trustedProxies: config.trustedProxies,
     observe: telemetry?.observe,
     requests: { log, now, randomId, quiet: ["/health", "/livez", "/readyz"] },
-    onUnreadable: unreadableAnswer(config.docsUrl),
+    onUnreadable: unreadableResponse(config.docsUrl),
   })
   const app = createApp({
     log,
@@ -141,9 +150,10 @@ export const startService = async (runtime: Runtime) => {
   })
   server.handle(app.fetch)
   log.info({ host: server.host, port: server.port, transactions: config.enabled }, "listening")
+  if (transactions !== undefined) void warnOfChains(config, log, runtime)
   const close = async (): Promise<void> => {
     await server.close()
-    // A send whose client has left has no connection any more, and still runs to its end.
+    // A send whose client has left has no connection any more, but it still continues.
     await app.idle()
     await transactions?.usage?.flush()
     await Promise.all([transactions?.close(), telemetry?.stop()])

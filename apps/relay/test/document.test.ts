@@ -10,7 +10,7 @@ import { routes } from "../src/routes/table.ts"
 
 const folder = join(import.meta.dirname, "..")
 
-test("openapi.json is what the schemas say; `pnpm openapi` writes it anew", () => {
+test("openapi.json is what `pnpm openapi` writes", () => {
   expect(committed).toEqual(JSON.parse(JSON.stringify(document)))
 })
 
@@ -24,7 +24,7 @@ test("openapi.json passes the linter without a warning", async () => {
 
 const ofService = ["/", "/health", "/livez", "/readyz", "/openapi.json"]
 
-test("a relay describes what it serves: without its routes nothing of them", async () => {
+test("a relay with its routes disabled doesn't describe them", async () => {
   for (const enabled of ["true", "false"]) {
     const relay = await testRelay("http://127.0.0.1:9", { env: { SVC_TRANSACTIONS_ENABLED: enabled } })
     const { body } = await relay.request("/openapi.json", {})
@@ -35,24 +35,25 @@ test("a relay describes what it serves: without its routes nothing of them", asy
   }
 })
 
-test("every route and every code of the error table is described", () => {
+test("the document describes every route and every code of the error table", () => {
   expect(Object.keys(document.paths ?? {}).toSorted()).toEqual(
     [...routes.map(({ path }) => path), ...ofService].toSorted(),
   )
   const text = JSON.stringify(document)
-  // What no described operation can answer.
+  // The codes that no described operation returns.
   const elsewhere = new Set(["method_not_allowed", "not_implemented"])
   for (const code of Object.keys(errors.rows)) expect(text.includes(`"${code}"`)).toBe(!elsewhere.has(code))
 })
 
-test("every refusal says what to do next", () => {
+test("every error has a hint", () => {
   const mute = Object.entries(errors.rows).filter(([, { hint }]) => hint === undefined)
   expect(mute.map(([code]) => code)).toEqual([])
 })
 
-test("a send's errors must have a submissionState, the others none", () => {
+test("submissionState is required in errors of send, and signature in those after the call; other routes don't require them", () => {
   for (const { path, class: of } of routes) {
     const text = JSON.stringify(document.paths?.[path]?.post?.responses)
     expect(text.includes('"requestId","submissionState"')).toBe(of === "send")
+    expect(text.split('"submissionState","signature"').length - 1).toBe(of === "send" ? 2 : 0)
   }
 })

@@ -1,16 +1,16 @@
 import { createServer, type Socket } from "node:net"
 
-/** A JSON-RPC request as it stood on the wire. */
+/** A JSON-RPC request as it was on the wire. */
 export type RpcRequest = {
   readonly id: number
   readonly method: string
   readonly params: readonly unknown[]
-  /** The whole body, and the head it came with. */
+  /** The whole body, and its head. */
   readonly text: string
   readonly head: string
 }
 
-/** What the upstream does with one request: writes these bytes, then this. */
+/** The reaction of the upstream to one request: it writes these bytes, then does this. */
 export type Reply = {
   readonly write?: string | Buffer
   readonly after: "keep" | "end" | "reset" | "stall"
@@ -24,10 +24,10 @@ export const http = (status: number, body: string | Buffer, headers: Record<stri
   return Buffer.concat([Buffer.from(head), Buffer.from(body)])
 }
 
-/** A JSON text as the answer, whatever it is. */
+/** Responds with a JSON text. */
 export const raw = (body: string | Buffer, status = 200): Reply => ({ write: http(status, body), after: "keep" })
 
-/** `result` and `error` are JSON texts, so that a script can write any number. */
+/** `json` is a JSON text, so a script can write any number. */
 export const result = ({ id }: RpcRequest, json: string): Reply => raw(`{"jsonrpc":"2.0","id":${id},"result":${json}}`)
 
 export const rpcError = ({ id }: RpcRequest, error: Record<string, unknown>, status = 200): Reply =>
@@ -36,10 +36,11 @@ export const rpcError = ({ id }: RpcRequest, error: Record<string, unknown>, sta
 const contentLength = (head: string): number => Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? 0)
 
 /**
- * An upstream that does what a test says, also what no honest one would. It speaks raw TCP, so that it can break off at
- * any byte.
+ * An upstream that does whatever a test scripts. It uses raw TCP, so it can stop at any byte.
+ * @param genesisHash the hash of its chain
+ * @param date its Date header, if it sends one
  */
-export const startFakeRpc = async () => {
+export const startFakeRpc = async (genesisHash = "4uhcVJyU9pJkvQyS88uRDiswHScwcCRADnUfQTmSpU4M", date?: string) => {
   let script: Script = (request) => result(request, "null")
   let atConnect: "serve" | "reset" | "silence" = "serve"
   const requests: RpcRequest[] = []
@@ -68,6 +69,12 @@ export const startFakeRpc = async () => {
       const text = pending.subarray(end + 4, size).toString()
       pending = pending.subarray(size)
       const request: RpcRequest = { ...(JSON.parse(text) as RpcRequest), text, head }
+      // A relay requests it at its start, and no script expects it.
+      if (request.method === "getGenesisHash") {
+        const body = `{"jsonrpc":"2.0","id":${request.id},"result":"${genesisHash}"}`
+        socket.write(http(200, body, date === undefined ? {} : { date }))
+        return
+      }
       requests.push(request)
       const reply = script(request)
       const done = (): void => {
@@ -93,7 +100,7 @@ export const startFakeRpc = async () => {
     seen: () => seen,
     script: (next: Script) => (script = next),
     onConnect: (next: typeof atConnect) => (atConnect = next),
-    /** Resolves when so many requests have arrived in all. */
+    /** Resolves once this number of requests has arrived in all. */
     received: async (count: number): Promise<void> => {
       while (requests.length < count) await new Promise<void>((resolve) => wake.push(resolve))
     },

@@ -20,7 +20,7 @@ import { type Config, readConfig } from "../src/config.ts"
 import { createMetering } from "../src/usage/metering.ts"
 import { createMetrics, type Metrics } from "../src/metrics.ts"
 import type { Chain } from "../src/chain.ts"
-import { commonHeaders, unreadableAnswer } from "../src/answers.ts"
+import { commonHeaders, unreadableResponse } from "../src/answers.ts"
 import { routes } from "../src/routes/table.ts"
 import { openUpstreams } from "../src/upstream/upstreams.ts"
 import type { Usage } from "../src/usage/usage.ts"
@@ -31,18 +31,18 @@ const check = responseChecker(document)
 
 const prefix = "/transactions/v1/"
 
-/** The last part of every route's path: a test of all routes has to know none by name. */
+/** The last part of every route's path, so a test of all routes needs no names. */
 export const routeNames = routes.map(({ path }) => path.slice(prefix.length))
 
 export type Answer = {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  // Each test knows what it asked for.
+  // Each test knows the shape of its response.
   readonly body: any // oxlint-disable-line typescript/no-explicit-any
 }
 
-/** What every answer of the relay must carry. */
+/** The headers of every response of the relay. */
 const expectHeaders = (headers: Headers, status: number): void => {
   expect(headers.get("x-request-id")).toMatch(/^[\w.-]{8,64}$/)
   expect(headers.get("x-svc-upstream-attempted")).toMatch(/^(true|false)$/)
@@ -64,7 +64,7 @@ export type RelayOptions = {
   readonly chain?: () => Promise<Chain | undefined>
 }
 
-/** The relay behind a real socket, unprotected unless told otherwise; every answer is checked against the document. */
+/** A relay on a real socket, unprotected by default. Every response is checked against the document. */
 export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}) => {
   const now = options.now ?? (() => performance.now())
   const lines = options.lines ?? []
@@ -75,13 +75,13 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
     ...options.env,
   })
   const { readFallbackUrls: fallbacks, sendUrl: send } = config
-  const upstreams = openUpstreams({ first: upstreamUrl, fallbacks, send }, now)
+  const upstreams = openUpstreams({ first: upstreamUrl, fallbacks, send }, now, { warn: write })
   const requests = {
     log: { debug: write, info: write, warn: write, error: write },
     now,
     randomId: () => crypto.randomUUID(),
   }
-  const onUnreadable = unreadableAnswer("http://localhost:4001")
+  const onUnreadable = unreadableResponse("http://localhost:4001")
   const trustedProxies = options.trusted ?? []
   const common = { onUnreadable, trustedProxies, headers: commonHeaders }
   const server = await serve({ host: "127.0.0.1", port: 0, drainMs: 5000, requests, ...common })
@@ -128,6 +128,9 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
       expect(Object.entries(body ?? {}).flatMap(([key, state]) => (key === "submissionState" ? [state] : []))).toEqual(
         states,
       )
+      const isCalledSend = path === "/transactions/v1/send" && headers.get("x-svc-upstream-attempted") === "true"
+      if (isCalledSend)
+        expect(body).toMatchObject({ signature: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/) })
     }
     return { status, headers, text, body }
   }
@@ -154,16 +157,16 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
   }
 }
 
-/** The same, until the test is over. */
-export const testRelay = async (...given: Parameters<typeof startRelay>) => {
-  const relay = await startRelay(...given)
+/** The same, closed at the end of the test. */
+export const testRelay = async (...options: Parameters<typeof startRelay>) => {
+  const relay = await startRelay(...options)
   onTestFinished(relay.close)
   return relay
 }
 
 export type Relay = Awaited<ReturnType<typeof startRelay>>
 
-/** A platform of the test's own: signs tokens and makes the plugin that knows its key. */
+/** A platform for a test: it signs tokens, and makes the plugin with its key. */
 export const startIssuer = async (wallClock: () => number = () => 1_800_000_000_000) => {
   const keys = await readSigningKeys(await generateSigningKey())
   const source = await staticKeys(JSON.stringify(publicJwks(keys)))

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest"
 import { type Chain, describeChain, createChain } from "../src/chain.ts"
-import type { UpstreamAnswer } from "../src/upstream/upstream.ts"
+import type { UpstreamResponse } from "../src/upstream/upstream.ts"
 import { testRelay } from "./fixture.ts"
 
 const hash = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"
-const result = (value: unknown): UpstreamAnswer => ({ kind: "result", result: value })
+const result = (value: unknown): UpstreamResponse => ({ kind: "result", result: value })
 
-test("a provider is asked when somebody wants to know, once, and after a failure every ten seconds at most", async () => {
-  const answers: UpstreamAnswer[] = [{ kind: "timeout", started: true }, result(7), result(hash)]
+test("a provider is asked for its chain on demand, once, and after a failure every ten seconds at most", async () => {
+  const answers: UpstreamResponse[] = [{ kind: "timeout", started: true }, result(7), result(hash)]
   let calls = 0
   let time = 0
   const genesisHash = createChain({ call: async () => (calls++, answers.shift() ?? result("another")) }, () => time)
@@ -24,7 +24,7 @@ test("a provider is asked when somebody wants to know, once, and after a failure
   }
 })
 
-test("a public network is named; only a chain on this machine has a faucet, and no more of its URL than the origin", () => {
+test("a public network has a name; only a chain on this machine has a faucet, which shows only the origin of its URL", () => {
   const at = (upstreamUrl: string, nodeEnv = "") => ({ upstreamUrl, nodeEnv })
   const local = at("http://localhost:8899/key-in-path")
   expect(describeChain(hash, local)).toEqual({ genesis_hash: hash, network: "mainnet" })
@@ -33,7 +33,7 @@ test("a public network is named; only a chain on this machine has a faucet, and 
   expect(describeChain("own", at(local.upstreamUrl, "production"))).toEqual({ genesis_hash: "own" })
 })
 
-test("/health tells the chain to whoever asks for it, and asks the provider for nobody else", async () => {
+test("/health returns the chain on request, and asks the provider only then", async () => {
   const chain: Chain = { genesis_hash: hash, network: "mainnet" }
   let asked = 0
   const relay = await testRelay("http://127.0.0.1:9", { chain: async () => (asked++, chain) })

@@ -2,8 +2,9 @@ import { rawExchange } from "@svc/testing"
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { routes } from "../src/routes/table.ts"
 import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
-import { type Relay, startIssuer, startRelay, testRelay } from "./fixture.ts"
-import { memo } from "@svc/testing/solana"
+import { type Relay, type RelayOptions, routeNames, startIssuer, startRelay, testRelay } from "./fixture.ts"
+import { base58 } from "@svc/common/base58"
+import { firstSignatureOf, memo } from "@svc/testing/solana"
 import { anySigner, signedTransaction } from "./transactions.ts"
 
 let rpc: FakeRpc
@@ -20,7 +21,7 @@ afterAll(async () => {
 
 const paths = routes.map(({ path }) => path)
 
-test("the bare address says what this is, and where its description and documentation are", async () => {
+test("the bare address returns the URLs of the OpenAPI document and the documentation", async () => {
   const answer = await fetch(`${relay.url}/`)
   expect(answer.status).toBe(200)
   expect(await answer.json()).toEqual({
@@ -32,7 +33,7 @@ test("the bare address says what this is, and where its description and document
   })
 })
 
-test("other methods, known or not, are 405 with Allow, and preflights are answered for any origin", async () => {
+test("other methods, known or not, are 405 with Allow, and preflights succeed for any origin", async () => {
   const unknown = await rawExchange(relay.port, `BREW ${paths[0]} HTTP/1.1\r\nHost: x\r\n\r\n`)
   expect(unknown).toMatch(/^HTTP\/1\.1 405 .*\nallow: GET, HEAD, POST, OPTIONS\r\n.*"code":"method_not_allowed"/is)
   for (const path of paths) {
@@ -65,12 +66,12 @@ test.each([
   "/transactions/v1/s%65nd",
   "/transactions/x/../v1/send",
   "//transactions/v1/send",
-])("a path is served only as it is written: %s is none", async (path) => {
+])("only the exact spelling of a path is served: %s is 404", async (path) => {
   const answer = await rawExchange(relay.port, `POST ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
   expect(answer).toMatch(/^HTTP\/1.1 404 [^]*"not_found"/)
 })
 
-test("a bug is a 500 that tells nothing, on send with what became of the transaction, and logged without its message", async () => {
+test("a bug is a 500 without details, on send with submissionState, and is logged without its message", async () => {
   const secret = "do-not-log-this"
   const authorize = () => Promise.reject(new TypeError(secret))
   const lines: unknown[] = []
@@ -81,20 +82,34 @@ test("a bug is a 500 that tells nothing, on send with what became of the transac
   expect(lines).toContainEqual([expect.objectContaining({ error: "TypeError" }), "a request failed"])
 })
 
-test("a bug after the provider was called leaves a send unknown, with its signature", async () => {
-  const fail = (): never => {
-    throw new Error("a bug")
-  }
-  const metrics = { begin: () => {}, end: () => {}, denied: () => {}, upstream: fail }
-  const own = await testRelay(rpc.url, { metrics })
+const fail = (): never => {
+  throw new Error("a bug")
+}
+const idle = { begin: () => {}, end: () => {}, denied: () => {}, upstream: () => {} }
+const late: [string, string, string, RelayOptions?][] = [
+  ["without a free place", "server_busy", "not_submitted", { env: { SVC_TRANSACTION_SEND_CONCURRENCY: "0" } }],
+  [
+    "to a closed port",
+    "upstream_unavailable",
+    "not_submitted",
+    { env: { SVC_TRANSACTION_SEND_URL: "http://127.0.0.1:9" } },
+  ],
+  ["with another result", "submission_unknown", "unknown"],
+  ["before a bug after the call", "internal_error", "unknown", { metrics: { ...idle, upstream: fail } }],
+  ["before a bug after its success", "internal_error", "unknown", { usage: { record: fail, flush: async () => {} } }],
+]
+
+test.each(late)("every error of a send after the wire checks has its signature: one %s, %s", async (...row) => {
+  const [, code, submissionState, options] = row
+  const own = await testRelay(rpc.url, options)
   const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(2))])
-  const answer = await own.post("send", { transaction })
-  expect(answer).toMatchObject({ status: 500, body: { code: "internal_error", submissionState: "unknown" } })
-  expect(answer.body.signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/)
-  expect(answer.headers.get("x-svc-upstream-attempted")).toBe("true")
+  const signature = base58(firstSignatureOf(transaction))
+  if (options?.usage !== undefined) rpc.script((r) => result(r, JSON.stringify(signature)))
+  expect((await own.post("send", { transaction })).body).toMatchObject({ code, submissionState, signature })
+  rpc.script((r) => result(r, "1"))
 })
 
-test("with the routes disabled they are unknown paths for any method, and no token is looked at", async () => {
+test("disabled routes are unknown paths for any method, and no token is checked", async () => {
   const authorize = () => Promise.reject(new Error("was asked"))
   const own = await testRelay(rpc.url, { env: { SVC_TRANSACTIONS_ENABLED: "false" }, auth: { authorize } })
   for (const path of paths) {
@@ -124,19 +139,24 @@ test("a WebSocket upgrade is 501 not_implemented, on any path", async () => {
   }
 })
 
-test("a Content-Type other than JSON in UTF-8 is 415, ahead of what the body holds", async () => {
+test("a Content-Type other than JSON in UTF-8 is 415 before the body is read; white space, empty and unknown parameters are fine on every route", async () => {
   for (const type of ["text/plain", "application/json; charset=latin1", "application/jsonx", ""]) {
     const answer = await relay.post("send", "{", { "content-type": type })
     expect(answer).toMatchObject({ status: 415, body: { code: "unsupported_media_type", retryable: false } })
   }
-  for (const type of ["application/json; charset=utf-8", 'Application/JSON;charset="UTF-8"']) {
-    expect((await relay.post("block-height", "{}", { "content-type": type })).status).toBe(200)
+  for (const parameters of ["; charset=utf-8", ' ;charset="UTF-8"', " ; charset=utf-8", ";", "; x", ";;", "; a=b; x"]) {
+    const headers = { "content-type": `Application/JSON${parameters}` }
+    for (const path of routeNames) {
+      const { status, body } = await relay.post(path, "[]", headers)
+      expect([path, parameters, status, body.code]).toEqual([path, parameters, 400, "invalid_request"])
+    }
+    expect((await relay.post("block-height", "{}", headers)).status).toBe(200)
   }
   const compressed = await relay.post("block-height", "{}", { "content-encoding": "gzip" })
   expect(compressed.status).toBe(415)
 })
 
-test("a body over the limit is 413, declared or not, and the limit itself is taken", async () => {
+test("a body over the limit is 413, declared or not; one of the exact limit is accepted", async () => {
   const own = await testRelay(rpc.url, { env: { SVC_TRANSACTION_MAX_BODY_BYTES: "100" } })
   const padded = (size: number) => `{${" ".repeat(size - 2)}}`
   expect((await own.post("block-height", padded(100))).status).toBe(200)
@@ -154,7 +174,7 @@ test("a body over the limit is 413, declared or not, and the limit itself is tak
   expect(chunked).toContain('"submissionState":"not_submitted"')
 })
 
-test("a body that has not arrived after 10 seconds is 408, and the connection is closed", async () => {
+test("a body that hasn't arrived after 10 seconds is 408, and the connection is closed", async () => {
   let asked = (): void => {}
   const authorized = new Promise<void>((resolve) => (asked = resolve))
   const authorize = () => {
@@ -177,7 +197,7 @@ test("a body that has not arrived after 10 seconds is 408, and the connection is
   expect(text).toMatch(/"code":"request_timeout".*"retryable":true.*"submissionState":"not_submitted"/)
 })
 
-test("the caller's request id is kept when it is well-formed", async () => {
+test("a well-formed request id of the caller is kept", async () => {
   const given = await relay.post("block-height", {}, { "x-request-id": "abc-123.def_4" })
   expect(given.headers.get("x-request-id")).toBe("abc-123.def_4")
   const odd = await relay.post("block-height", {}, { "x-request-id": "a b" })
@@ -194,11 +214,11 @@ test.each([
   expect(answer.toLowerCase()).toContain("x-error-code: invalid_request")
 })
 
-test("checks come in the order: address, token, scope, subject, type, size, JSON, wire", async () => {
+test("the order of checks is address, token, scope, subject, type, size, JSON, wire", async () => {
   const issuer = await startIssuer()
   const own = await testRelay(rpc.url, {
     auth: issuer.plugin,
-    // What the subject is refused for counts for its address neither.
+    // A request that its subject's limit rejects doesn't count for its address.
     env: { SVC_TRANSACTION_SEND_REQUESTS_PER_MINUTE: "7", SVC_TRANSACTION_MAX_BODY_BYTES: "60" },
   })
   const limits = { max_transaction_send_requests_per_minute: 4 }

@@ -19,7 +19,7 @@ const recordsOf = ({ received }: Awaited<ReturnType<typeof testReceiver>>) =>
   received.flatMap(({ body }) => (JSON.parse(String(body)) as { events: { operation: string }[] }).events)
 
 const startService = (env: Record<string, string>) => start("relay", env)
-/** The program, which may end at once. */
+/** The program, which may end immediately. */
 const run = (env: Record<string, string>) =>
   startProcess(process.execPath, ["src/main.ts"], { cwd: join(import.meta.dirname, ".."), env })
 const post = (url: string, route: string, body: unknown, headers?: Record<string, string>) =>
@@ -32,7 +32,7 @@ const textOf = (socket: Socket): Promise<string> =>
     socket.on("close", () => resolve(text))
   })
 
-test("settings that can't be used stop the start with exit code 1, all listed, no secret printed", async () => {
+test("invalid settings stop the start with exit code 1; all are listed, and no secret is printed", async () => {
   const child = run({
     SVC_TRANSACTIONS_ENABLED: "true",
     PORT: "-1",
@@ -58,13 +58,13 @@ test("settings that can't be used stop the start with exit code 1, all listed, n
   expect(child.stdout() + child.stderr()).not.toMatch(/hunter2|secret-looking/)
 })
 
-test("a setting of the telemetry that can't be used stops the start", async () => {
+test("an invalid setting of the telemetry stops the start", async () => {
   const child = run({ SVC_OTEL_ENABLED: "true", OTEL_METRICS_EXPORTER: "abacus" })
   expect(await child.exited).toBe(1)
   expect(child.stderr()).toContain("OTEL_METRICS_EXPORTER")
 })
 
-test("with nothing set it starts with its routes off and without a warning, and stops with exit code 0", async () => {
+test("without settings it starts with its routes disabled and without a warning, and stops with exit code 0", async () => {
   const service = await startService({})
   const health = await fetch(`${service.url}/health`)
   expect(await health.json()).toMatchObject({ status: "ok", transactions: { enabled: false } })
@@ -74,7 +74,7 @@ test("with nothing set it starts with its routes off and without a warning, and 
   expect(service.child.stdout()).not.toContain('"warn"')
 })
 
-test("unprotected it warns, and once more when a proxy is trusted", async () => {
+test("an unprotected relay warns, and a second time if a proxy is trusted", async () => {
   const env = { ...enabled("http://127.0.0.1:9"), SVC_TRUSTED_PROXY_CIDRS: "127.0.0.1" }
   const service = await startService(env)
   service.child.kill("SIGINT")
@@ -83,7 +83,20 @@ test("unprotected it warns, and once more when a proxy is trusted", async () => 
   expect(service.child.stdout()).toMatch(/"warn".*SVC_TRUSTED_PROXY_CIDRS/)
 })
 
-test("a relay that can't fetch the session keys is alive and not ready, and says from which host, and why", async () => {
+test("a start with a send provider on another chain, or with a clock that is an hour off, warns of it", async () => {
+  const anHourAgo = new Date(Date.now() - 3_600_000).toUTCString()
+  const rpc = await startFakeRpc(undefined, anHourAgo)
+  const other = await startFakeRpc("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d")
+  const service = await startService({ ...enabled(rpc.url), SVC_TRANSACTION_SEND_URL: other.url })
+  await service.child.waitFor(
+    /"warn".*"next":"Use providers on one chain\.".*SVC_TRANSACTION_SEND_URL is on another chain: mainnet/,
+  )
+  await service.child.waitFor(/"warn".*"next":"Synchronise.*the clock differs by 3[56]\d\d/)
+  expect(await service.stop()).toBe(0)
+  await Promise.all([rpc.close(), other.close()])
+})
+
+test("a relay that can't fetch the session keys is alive but not ready, and logs the host and the reason", async () => {
   const port = await freePort()
   const service = await startService({
     ...enabled("http://127.0.0.1:9"),
@@ -101,7 +114,7 @@ test("a relay that can't fetch the session keys is alive and not ready, and says
   expect(await service.stop()).toBe(0)
 })
 
-test("unprotected it warns once of requests through a proxy, naming the next step, and answers them as before", async () => {
+test("an unprotected relay warns once of requests through a proxy, with the next step, and still serves them", async () => {
   const rpc = await startFakeRpc()
   rpc.script((request) => result(request, "5"))
   const service = await startService(enabled(rpc.url))
@@ -115,7 +128,7 @@ test("unprotected it warns once of requests through a proxy, naming the next ste
   await rpc.close()
 })
 
-test("SIGTERM: a send in flight gets its answer, a late request 503, usage is flushed, then exit code 0", async () => {
+test("SIGTERM: a send in progress gets its response, a late request 503, usage is flushed, then exit code 0", async () => {
   const rpc = await startFakeRpc()
   const usage = await testReceiver()
   const service = await startService({ ...enabled(rpc.url), ...usageSettings(usage.url) })
@@ -125,13 +138,13 @@ test("SIGTERM: a send in flight gets its answer, a late request 503, usage is fl
   const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(3))])
   const send = post(service.url, "send", { transaction })
   await rpc.received(2)
-  // A request that has only begun when the drain starts.
+  // A request that is incomplete when the drain starts.
   const late = connect(service.port, "127.0.0.1")
   const lateAnswer = textOf(late)
   await new Promise<void>((resolve) =>
     late.write("POST /transactions/v1/send HTTP/1.1\r\nHost: local", () => resolve()),
   )
-  // By the time this is answered the relay has read the bytes above.
+  // When this returns, the relay has read the bytes above.
   await fetch(`${service.url}/health`)
   service.child.kill("SIGTERM")
   await service.child.waitFor(/"msg":"stopping"/)
@@ -139,8 +152,8 @@ test("SIGTERM: a send in flight gets its answer, a late request 503, usage is fl
   const refused = await lateAnswer
   expect(refused).toMatch(/^HTTP\/1\.1 503 /)
   expect(refused.toLowerCase()).toMatch(/connection: close/)
-  expect(refused).toMatch(/"code":"server_busy".*"submissionState":"not_submitted"/)
-  // One that is open already may still get a 503, as above.
+  expect(refused).toMatch(/"code":"server_busy","message":"The relay is stopping\.".*"submissionState":"not_submitted"/)
+  // An open connection may still get a 503, as above.
   await expect(once(connect(service.port, "127.0.0.1"), "connect")).rejects.toThrow("ECONNREFUSED")
   rpc.cut()
   const answer = await send
@@ -155,7 +168,7 @@ test("SIGTERM: a send in flight gets its answer, a late request 503, usage is fl
   await rpc.close()
 })
 
-test("a client that leaves does not stop a send: SIGTERM waits for its end, and it is counted", async () => {
+test("a client that leaves doesn't stop a send: SIGTERM waits for its end, and it is counted", async () => {
   const rpc = await startFakeRpc()
   const usage = await testReceiver()
   const service = await startService({ ...enabled(rpc.url), ...usageSettings(usage.url) })

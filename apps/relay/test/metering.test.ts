@@ -27,7 +27,7 @@ const collect = () => {
   return { records, usage: { record: (one: UsageEvent) => void records.push(one), flush: () => Promise.resolve() } }
 }
 
-test("each authorized request makes one record, denied ones none", async () => {
+test("each authorized request makes one record, rejected ones none", async () => {
   const { records, usage } = collect()
   const relay = await testRelay(rpc.url, {
     auth: issuer.plugin,
@@ -61,7 +61,7 @@ test("each authorized request makes one record, denied ones none", async () => {
   expect(records[1]).not.toHaveProperty("deployment_id")
 })
 
-test("a send's record says accepted, rejected or unknown; a refused body is rejected", async () => {
+test("a send's record is accepted, rejected or unknown, an invalid body is rejected, and a caller without a token is anonymous", async () => {
   const { records, usage } = collect()
   const relay = await testRelay(rpc.url, { usage })
   rpc.script((r) => result(r, '"x"'))
@@ -73,10 +73,10 @@ test("a send's record says accepted, rejected or unknown; a refused body is reje
   await relay.post("send", "{", {})
   await relay.post("send", "{}", { "content-type": "text/plain" })
   expect(records.map((record) => record.result)).toEqual(["unknown", "accepted", "rejected", "rejected", "rejected"])
-  expect(records[0]).not.toHaveProperty("subject")
+  expect(records[0]).toMatchObject({ subject: "anonymous", metering_key: "anonymous" })
 })
 
-test("the metrics count what happened, with no attributes but the named ones", async () => {
+test("the metrics count every event, with only the documented attributes", async () => {
   const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
   const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 1_000_000 })
   const provider = new MeterProvider({ readers: [reader] })

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { createReads } from "../src/upstream/reads.ts"
 import { blockHeight } from "../src/routes/block-height.ts"
-import type { UpstreamAnswer } from "../src/upstream/upstream.ts"
+import type { UpstreamResponse } from "../src/upstream/upstream.ts"
 import { type FakeRpc, http, raw, result, rpcError, type Script, startFakeRpc } from "./fake-rpc.ts"
 import { type Relay, testRelay } from "./fixture.ts"
 import { firstSignatureOf, memo } from "@svc/testing/solana"
@@ -39,18 +39,18 @@ const failures: Record<string, Script> = {
   ...Object.fromEntries(
     [401, 403, 404, 408, 429, 500, 502, 503, 599].flatMap((status): [string, Script][] => [
       [`${status}`, () => raw("", status)],
-      [`${status} with a JSON-RPC error of ours`, (r) => rpcError(r, { code: -32005 }, status)],
+      [`${status} with a JSON-RPC error`, (r) => rpcError(r, { code: -32005 }, status)],
     ]),
   ),
 }
 
-test.each(Object.entries(failures))("after %s of the first provider the next one answers", async (_, script) => {
+test.each(Object.entries(failures))("after %s from the first provider the next one responds", async (_, script) => {
   rpc(0).script(script)
   expect(await height(await start())).toBe("1")
   expect(asked()).toEqual([1, 1, 0])
 })
 
-test("a refused connection and a silent provider are passed over too, the silent one after its share of the time", async () => {
+test("a refused connection and a silent provider lead to the next one, the silent one after its share of the time", async () => {
   await rpc(0).close()
   const open = await start({ SVC_TRANSACTION_STATUS_TIMEOUT_MS: "600" })
   rpc(1).script(() => ({ after: "stall" }))
@@ -58,20 +58,55 @@ test("a refused connection and a silent provider are passed over too, the silent
   expect(asked()).toEqual([0, 1, 1])
 })
 
-test("an answer is an answer: a JSON-RPC error, and a status that says that the request is wrong, are asked nowhere else", async () => {
+test("a JSON-RPC error, and a status that says that the request is wrong, lead to no other provider", async () => {
   const open = await start()
   for (const script of [
     (r) => rpcError(r, { code: -32016 }),
     (r) => rpcError(r, { code: -32602 }, 400),
     ...[400, 405, 413, 415, 301, 307].map((status): Script => () => ({ write: http(status, ""), after: "keep" })),
+    ...[405, 413, 415].map(
+      (status): Script =>
+        (r) =>
+          rpcError(r, { code: -32005 }, status),
+    ),
   ] satisfies Script[]) {
     rpc(0).script(script)
     expect(await height(open)).toMatch(/^502 upstream_/)
   }
-  expect(asked()).toEqual([8, 0, 0])
+  expect(asked()).toEqual([11, 0, 0])
 })
 
-test("when none answers, the last one's failure is told, without a word of where they are", async () => {
+test("a rate limit is retryable, by its status or by its code; other rejections by status aren't", async () => {
+  const open = await start({}, [])
+  const limited: [Script, string, boolean][] = [
+    [(r) => rpcError(r, { code: -32602 }, 429), "upstream_unavailable", true],
+    [() => raw("no", 429), "upstream_unavailable", true],
+    [(r) => rpcError(r, { code: 429 }), "upstream_rpc_error", true],
+    [(r) => rpcError(r, { code: -32429 }), "upstream_rpc_error", true],
+    [(r) => rpcError(r, { code: -32007 }), "upstream_rpc_error", false],
+    ...[401, 403, 404, 405, 413, 415].map((status): [Script, string, boolean] => [
+      (r) => rpcError(r, { code: -32005 }, status),
+      "upstream_unavailable",
+      false,
+    ]),
+  ]
+  for (const [script, code, retryable] of limited) {
+    rpc(0).script(script)
+    expect((await open.post("block-height", {})).body).toMatchObject({ code, retryable })
+  }
+})
+
+test("a response in an unknown encoding is a 502, and the log names the provider and the reason", async () => {
+  const open = await start({}, [rpc(1)])
+  for (const { script } of [rpc(0), rpc(1)])
+    script(() => ({ write: http(200, "{}", { "content-encoding": "zstd" }), after: "keep" }))
+  expect(await height(open)).toBe("502 upstream_unavailable")
+  const reason = 'the body has the content encoding "zstd"'
+  for (const provider of ["first", "fallback-1"])
+    expect(open.lines).toContainEqual([{ provider, reason }, "a provider's response can't be read"])
+})
+
+test("if no provider responds, the error is the last failure, without an address", async () => {
   const open = await start()
   for (const { script } of rpcs) script(() => raw("", 503))
   rpc(2).script((r) =>
@@ -83,7 +118,7 @@ test("when none answers, the last one's failure is told, without a word of where
   expect(asked()).toEqual([1, 1, 1])
 })
 
-test("/health tells who gave the last answer, where there are fallbacks", async () => {
+test("with fallbacks, /health shows which provider responded last", async () => {
   const open = await start()
   const answering = async () => (await open.request("/health", { method: "GET" })).body.transactions
   expect(await answering()).toEqual({ enabled: true, answering: "first" })
@@ -94,7 +129,7 @@ test("/health tells who gave the last answer, where there are fallbacks", async 
   expect((await alone.request("/health", { method: "GET" })).body.transactions).toEqual({ enabled: true })
 })
 
-test("a send goes to its own URL, once, whatever that one answers, and reads never go there", async () => {
+test("a send goes only to its URL, once, whatever the response, and reads never go there", async () => {
   const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(3))])
   const open = await start({ SVC_TRANSACTION_SEND_URL: rpc(2).url }, [rpc(1)])
   rpc(2).script((r) => result(r, JSON.stringify(base58(firstSignatureOf(transaction)))))
@@ -113,7 +148,7 @@ test("a send goes to its own URL, once, whatever that one answers, and reads nev
   expect(asked()).toEqual([1, 1, 4])
 })
 
-test("a send without a URL of its own goes to the first provider alone, however it fails", async () => {
+test("a send without its own URL goes only to the first provider, however it fails", async () => {
   const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(3))])
   const open = await start()
   rpc(0).script(() => raw("", 503))
@@ -121,7 +156,7 @@ test("a send without a URL of its own goes to the first provider alone, however 
   expect(asked()).toEqual([3, 0, 0])
 })
 
-test("one that failed is asked last for 10 s, of several the oldest failure first, and an answer clears it", async () => {
+test("a failed provider is asked last for 10 s, of several the oldest failure first, and a success ends that", async () => {
   const step = fc.record({
     wait: fc.constantFrom(0, 1, 5000, 9999, 10_000),
     fails: fc.subarray([0, 1, 2, 3]),
@@ -132,7 +167,7 @@ test("one that failed is asked last for 10 s, of several the oldest failure firs
       let order: number[] = []
       let failing: readonly number[] = []
       const upstreams = [0, 1, 2, 3].map((index) => ({
-        call: async (): Promise<UpstreamAnswer> => {
+        call: async (): Promise<UpstreamResponse> => {
           order.push(index)
           time += 1
           return failing.includes(index) ? { kind: "http-error", status: 503 } : { kind: "result", result: index }

@@ -23,10 +23,10 @@ beforeEach(() => {
   rpc.requests.length = 0
 })
 
-/** The upstream's parameters as they stood on the wire. */
+/** The upstream's parameters on the wire. */
 const paramsText = (): string => /"params":(.*)\}$/s.exec(rpc.requests[0]?.text ?? "")?.[1] ?? ""
 
-test("latest-blockhash: commitment and an exact minContextSlot go up, exact u64 strings come down", async () => {
+test("latest-blockhash: forwards commitment and an exact minContextSlot, and returns exact u64 strings", async () => {
   const value = `{"blockhash":"abc","lastValidBlockHeight":${max}}`
   rpc.script((r) => result(r, `{"context":{"apiVersion":"4","slot":9007199254740993},"value":${value}}`))
   const answer = await relay.post("latest-blockhash", { commitment: "finalized", minContextSlot: max })
@@ -50,7 +50,7 @@ test("block-height: absent and null mean the defaults", async () => {
   }
 })
 
-test("fee: the message goes up as it is, and feeLamports is there even when null", async () => {
+test("fee: forwards the message unchanged, and returns feeLamports even if it is null", async () => {
   const message = messageOf(wire)
   for (const [value, feeLamports] of [
     ["5000", "5000"],
@@ -65,7 +65,7 @@ test("fee: the message goes up as it is, and feeLamports is there even when null
   }
 })
 
-test("simulate: every option goes up, every count comes down as a u64 string, the rest as it is", async () => {
+test("simulate: forwards every option, returns every count as a u64 string and the rest unchanged", async () => {
   const account = `{"lamports":${max},"owner":"o","data":["AA==","base64"],"executable":false,"rentEpoch":${max},"space":1,"x":1}`
   const value = `{
     "err":{"InstructionError":[0,{"Custom":4294967295}]},"logs":["Program log: 18446744073709551615"],
@@ -104,7 +104,7 @@ test("simulate: every option goes up, every count comes down as a u64 string, th
   ])
 })
 
-test("simulate: what the provider leaves out is null, and a body of 2 MiB is taken", async () => {
+test("simulate: a member that the provider omits is null, and a body of 2 MiB is accepted", async () => {
   const logs = JSON.stringify(["a".repeat(2_000_000)])
   rpc.script((r) => result(r, `{"context":{"slot":1},"value":{"logs":${logs}}}`))
   const { status, body } = await relay.post("simulate", { transaction: wire, sigVerify: true })
@@ -126,7 +126,7 @@ test("simulate: what the provider leaves out is null, and a body of 2 MiB is tak
   expect(await relay.post("simulate", { transaction: wire })).toMatchObject({ status: 502 })
 })
 
-test("signature-status: null only for a null, u64 strings, null confirmations mean rooted, and how far was looked", async () => {
+test("signature-status: null only for a null, u64 strings, null confirmations mean rooted, and the last slot that was searched", async () => {
   for (const [value, status] of [
     ["[null]", null],
     [
@@ -154,7 +154,7 @@ test("signature-status: null only for a null, u64 strings, null confirmations me
   }
 })
 
-test("send: maxRetries is 0 and only the derived signature is an answer", async () => {
+test("send: maxRetries is 0, and only the derived signature is a success", async () => {
   const echo = (r: { params: readonly unknown[] }) => r.params.length
   rpc.script((r) => result(r, `"${echo(r)}"`))
   const mismatch = await relay.post("send", { transaction: wire })
@@ -209,7 +209,7 @@ const malformed: Record<string, readonly string[]> = {
   ],
 }
 
-test.each(Object.entries(malformed))("%s: a malformed answer is upstream_unavailable", async (route, results) => {
+test.each(Object.entries(malformed))("%s: a malformed response is upstream_unavailable", async (route, results) => {
   const bodies: Record<string, unknown> = {
     fee: { message: messageOf(wire) },
     simulate: { transaction: wire },
@@ -287,7 +287,7 @@ const refused: [string, unknown, string, string][] = [
   ["send", { transaction: "A" }, "invalid_base64", "transaction"],
 ]
 
-test.each(refused)("%s refuses %j as %s at %j, without calling the provider", async (route, body, code, path) => {
+test.each(refused)("%s rejects %j as %s at %j, without calling the provider", async (route, body, code, path) => {
   const answer = await relay.post(route, body)
   expect(answer).toMatchObject({ status: 400, body: { code, retryable: false, details: { path } } })
   expect(answer.body.details.reason).toMatch(/\w/)
@@ -295,7 +295,7 @@ test.each(refused)("%s refuses %j as %s at %j, without calling the provider", as
   expect(rpc.requests).toHaveLength(0)
 })
 
-test("a send whose signatures are zero is unsigned_transaction, one byte over the limit transaction_too_large", async () => {
+test("a send with zero signatures is unsigned_transaction, one byte over the limit transaction_too_large", async () => {
   const zero = await relay.post("send", { transaction: unsigned(wire) })
   expect(zero).toMatchObject({ status: 400, body: { code: "unsigned_transaction", submissionState: "not_submitted" } })
   const large = await relay.post("send", { transaction: await transactionOfSize(1233) })

@@ -1,34 +1,38 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib"
 import { freePort } from "@svc/testing"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
-import { createUpstream, type Upstream, type UpstreamAnswer } from "../src/upstream/upstream.ts"
+import { createUpstream, type Upstream, type UpstreamResponse } from "../src/upstream/upstream.ts"
 import { type FakeRpc, http, raw, result, rpcError, type Script, startFakeRpc } from "./fake-rpc.ts"
 
 let rpc: FakeRpc
 let upstream: Upstream
+let unreadable: string[]
 beforeEach(async () => {
   rpc = await startFakeRpc()
-  upstream = createUpstream(`${rpc.url}/rpc?api-key=secret`)
+  unreadable = []
+  upstream = createUpstream(`${rpc.url}/rpc?api-key=secret`, (reason) => unreadable.push(reason))
 })
 afterEach(async () => {
   await upstream.close()
   await rpc.close()
 })
 
-const call = (options: { timeoutMs?: number; to?: Upstream } = {}): Promise<UpstreamAnswer> =>
+const call = (options: { timeoutMs?: number; to?: Upstream } = {}): Promise<UpstreamResponse> =>
   (options.to ?? upstream).call({
     method: "getBlockHeight",
     params: [{ minContextSlot: JSON.rawJSON("18446744073709551615") }],
     timeoutMs: options.timeoutMs ?? 5000,
-    maxAnswerBytes: 1000,
+    maxResponseBytes: 1000,
   })
 
-test("a call is one JSON-RPC POST to the whole URL, and its u64 parameters are exact numbers", async () => {
+test("a call is one JSON-RPC POST to the whole URL that asks for no compression, and its u64 parameters are exact numbers", async () => {
   rpc.script((request) => result(request, "5"))
   expect(await call()).toEqual({ kind: "result", result: 5 })
   expect(rpc.requests).toHaveLength(1)
   const { head, text, id } = rpc.requests[0] ?? { head: "", text: "", id: 0 }
   expect(head).toMatch(/^POST \/rpc\?api-key=secret HTTP\/1\.1\r\n/)
   expect(head.toLowerCase()).toContain("content-type: application/json")
+  expect(head.toLowerCase()).toContain("accept-encoding: identity")
   expect(text).toBe(
     `{"jsonrpc":"2.0","id":${id},"method":"getBlockHeight","params":[{"minContextSlot":18446744073709551615}]}`,
   )
@@ -41,7 +45,15 @@ test("user and password of the URL become the Authorization header", async () =>
   expect(rpc.requests[0]?.head).toContain(`authorization: Basic ${Buffer.from("me:p@ss").toString("base64")}`)
 })
 
-const answers: Record<string, [Script, UpstreamAnswer]> = {
+const failure = (error: { code: number; message: string; data?: unknown }, status: number): UpstreamResponse => ({
+  kind: "rpc-error",
+  data: undefined,
+  ...error,
+  status,
+  body: { jsonrpc: "2.0", id: expect.any(Number) as number, error },
+})
+
+const answers: Record<string, [Script, UpstreamResponse]> = {
   "a result": [(r) => result(r, '{"a":1}'), { kind: "result", result: { a: 1 } }],
   "error: null beside a result": [
     ({ id }) => raw(`{"jsonrpc":"2.0","id":${id},"result":1,"error":null}`),
@@ -49,11 +61,25 @@ const answers: Record<string, [Script, UpstreamAnswer]> = {
   ],
   "an error": [
     (r) => rpcError(r, { code: -32005, data: { a: 1 } }),
-    { kind: "rpc-error", code: -32005, message: "refused", data: { a: 1 }, status: 200 },
+    failure({ code: -32005, message: "refused", data: { a: 1 } }, 200),
   ],
   "an error under status 500": [
     (r) => rpcError(r, { code: -32002 }, 500),
-    { kind: "rpc-error", code: -32002, message: "refused", data: undefined, status: 500 },
+    failure({ code: -32002, message: "refused" }, 500),
+  ],
+  ...Object.fromEntries(
+    [401, 403, 404, 405, 413, 415, 429].map((status): [string, [Script, UpstreamResponse]] => [
+      `an error under status ${status}`,
+      [(r) => rpcError(r, { code: -32602 }, status), { kind: "http-error", status }],
+    ]),
+  ),
+  "an error that has a message twice": [
+    ({ id }) => raw(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32602,"message":"known","message":""}}`),
+    { kind: "malformed" },
+  ],
+  "a 429 whose body breaks off": [
+    () => ({ write: http(429, "a".repeat(100)).subarray(0, 90), after: "reset" }),
+    { kind: "http-error", status: 429 },
   ],
   "a result under status 500": [
     ({ id }) => raw(`{"jsonrpc":"2.0","id":${id},"result":1}`, 500),
@@ -64,8 +90,8 @@ const answers: Record<string, [Script, UpstreamAnswer]> = {
     { kind: "http-error", status: 307 },
   ],
   "an error with another id": [
-    () => raw('{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":""}}', 429),
-    { kind: "http-error", status: 429 },
+    () => raw('{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":""}}', 400),
+    { kind: "http-error", status: 400 },
   ],
   "both result and error": [
     ({ id }) => raw(`{"jsonrpc":"2.0","id":${id},"result":null,"error":{"code":1,"message":""}}`),
@@ -92,13 +118,53 @@ const answers: Record<string, [Script, UpstreamAnswer]> = {
   "no HTTP at all": [() => ({ write: "SSH-2.0-x\r\n", after: "keep" }), { kind: "transport-error", started: true }],
 }
 
-test.each(Object.entries(answers))("%s is read as what it is, after one request", async (_name, [script, expected]) => {
+test.each(Object.entries(answers))("%s is read correctly, after one request", async (_name, [script, expected]) => {
   rpc.script(script)
   expect(await call()).toEqual(expected)
   expect(rpc.requests).toHaveLength(1)
 })
 
-test("a stalled provider is given up at the deadline, mid-answer too, and the request counts as started", async () => {
+const packers = { gzip: gzipSync, "x-gzip": gzipSync, deflate: deflateSync, br: brotliCompressSync }
+const packed = (body: string | Buffer, encoding: string, status = 200) => ({
+  write: http(status, body, { "content-encoding": encoding }),
+  after: "keep" as const,
+})
+
+test("a compressed response is read, although none is requested: gzip, both forms of deflate, br, and several in a row", async () => {
+  const text = ({ id }: { id: number }, json: string) => `{"jsonrpc":"2.0","id":${id},"result":${json}}`
+  for (const [encoding, pack] of Object.entries(packers)) {
+    rpc.script((r) => packed(pack(text(r, "7")), encoding.toUpperCase()))
+    expect([encoding, await call()]).toEqual([encoding, { kind: "result", result: 7 }])
+    rpc.script((r) => packed(pack(text(r, `"${"a".repeat(2000)}"`)), encoding))
+    expect([encoding, await call()]).toEqual([encoding, { kind: "malformed" }])
+  }
+  rpc.script((r) => packed(deflateRawSync(text(r, "8")), "deflate"))
+  expect(await call()).toEqual({ kind: "result", result: 8 })
+  rpc.script((r) => packed(brotliCompressSync(gzipSync(text(r, "9"))), "identity, gzip, br"))
+  expect(await call()).toEqual({ kind: "result", result: 9 })
+  expect(unreadable).toEqual(Array(4).fill("the unpacked body is over 1000 bytes"))
+})
+
+test("a body in another encoding, a damaged one and a bomb are malformed, and the reason is reported", async () => {
+  const bomb = gzipSync(Buffer.alloc(900_000))
+  for (const [body, encoding, reason] of [
+    ["{}", "zstd", 'the body has the content encoding "zstd"'],
+    ["{}", "gzip", "the body isn't valid gzip"],
+    [gzipSync("{}").subarray(0, -4), "gzip", "the body isn't valid gzip"],
+    ["", "br", "the body isn't valid br"],
+    [gzipSync(bomb), "gzip, gzip", "the unpacked body is over 1000 bytes"],
+    ["{}", "gzip, gzip, gzip, gzip, gzip", "the body has 5 content encodings"],
+    ["a".repeat(1001), "gzip", "the body is over 1000 bytes"],
+  ] as const) {
+    rpc.script(() => packed(body, encoding))
+    expect([encoding, await call()]).toEqual([encoding, { kind: "malformed" }])
+    expect(unreadable.pop()).toBe(reason)
+  }
+  rpc.script(() => packed("{}", "zstd", 429))
+  expect([await call(), unreadable]).toEqual([{ kind: "http-error", status: 429 }, []])
+})
+
+test("a call to a stalled provider ends at the deadline, even during the response, and counts as started", async () => {
   const partial = ["HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{", "HTTP/1.1 103 Early Hints\r\n\r\n"]
   for (const [before, write] of [undefined, ...partial].entries()) {
     rpc.script(() => ({ ...(write !== undefined && { write }), after: "stall" }))
@@ -111,7 +177,7 @@ test("a stalled provider is given up at the deadline, mid-answer too, and the re
   }
 })
 
-test("without a connection the request is proven not to have started", async () => {
+test("without a connection the request hasn't started", async () => {
   const refused = createUpstream(`http://127.0.0.1:${await freePort()}`)
   expect(await call({ to: refused })).toEqual({ kind: "transport-error", started: false })
   await refused.close()
@@ -120,7 +186,7 @@ test("without a connection the request is proven not to have started", async () 
   await unknownHost.close()
 })
 
-test("a failed or silent TLS handshake is proven not to have started the request, and nothing is sent later", async () => {
+test("a failed or silent TLS handshake doesn't start the request, and nothing is sent later", async () => {
   const tls = createUpstream(rpc.url.replace("http:", "https:"))
   rpc.onConnect("reset")
   expect(await call({ to: tls })).toEqual({ kind: "transport-error", started: false })
@@ -130,7 +196,7 @@ test("a failed or silent TLS handshake is proven not to have started the request
   expect(rpc.requests).toHaveLength(0)
 })
 
-test("a call given up while its connection was being made never leaves, even when the connection comes", async () => {
+test("a call that ends during the connection attempt never leaves, even if the connection succeeds", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
   const given = call({ timeoutMs: 10 })
   vi.advanceTimersByTime(10)
@@ -141,7 +207,7 @@ test("a call given up while its connection was being made never leaves, even whe
   expect(rpc.requests).toHaveLength(1)
 })
 
-test("a request on a kept connection that dies is not repeated", async () => {
+test("a request on a kept connection that breaks isn't repeated", async () => {
   rpc.script((request) => result(request, "1"))
   await call()
   rpc.script(() => ({ after: "reset" }))
@@ -151,7 +217,7 @@ test("a request on a kept connection that dies is not repeated", async () => {
   expect(await call()).toEqual({ kind: "result", result: 2 })
 })
 
-test("no proxy is taken from the environment", async () => {
+test("the environment's proxy isn't used", async () => {
   const before = process.env["HTTP_PROXY"]
   process.env["HTTP_PROXY"] = "http://127.0.0.1:9"
   process.env["NODE_USE_ENV_PROXY"] = "1"

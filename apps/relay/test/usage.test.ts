@@ -17,6 +17,8 @@ const event = (): UsageEvent => ({
   request_bytes: 1,
   response_bytes: 2,
   latency_ms: 3,
+  subject: "agent:alice",
+  metering_key: "key:1",
 })
 const idsOf = (body: string): string[] =>
   (JSON.parse(body) as { events: UsageEvent[] }).events.map(({ event_id }) => event_id)
@@ -48,7 +50,7 @@ const start = (capacity: number, answers: (batch: number, signal: AbortSignal) =
   return { usage, batches, losses, record }
 }
 
-test("50 records go at once, fewer after a second", async () => {
+test("50 records are sent immediately, fewer after a second", async () => {
   const { batches, record } = start(1000, () => 200)
   const first = record(120)
   expect(batches).toEqual([first.slice(0, 50), first.slice(50, 100)])
@@ -61,7 +63,7 @@ test("50 records go at once, fewer after a second", async () => {
 test.each([
   ...[408, 429, 500, 503, "transport" as const].map((failure) => [failure, 5] as const),
   ...[301, 307, 400, 401, 403, 404, 413].map((failure) => [failure, 1] as const),
-])("after %s records are tried %i times in all, with the same ids and growing pauses", async (failure, times) => {
+])("after %s a batch has %i attempts in all, with the same ids and increasing delays", async (failure, times) => {
   const { batches, losses, record } = start(1000, () =>
     failure === "transport" ? Promise.reject(new Error("reset")) : failure,
   )
@@ -77,7 +79,7 @@ test.each([
   expect(losses).toEqual({ dropped: 0, undelivered: 2 })
 })
 
-test("the queue is bounded, what is being sent included; the newest are dropped and counted", async () => {
+test("the queue is bounded, including the batches that are being sent; the newest records are dropped and counted", async () => {
   let release = (_status: number): void => {}
   const { batches, losses, record } = start(60, () => new Promise((resolve) => (release = resolve)))
   const ids = record(70)
@@ -96,7 +98,7 @@ test("the queue is bounded, what is being sent included; the newest are dropped 
   expect(batches[2]).toHaveLength(10)
 })
 
-test("a flush sends what is queued and cuts the pauses short", async () => {
+test("a flush sends the queue and ends the delays", async () => {
   const { usage, batches, losses, record } = start(1000, (batch) => (batch === 1 ? 503 : 200))
   const early = record(3)
   await vi.advanceTimersByTimeAsync(1000)
@@ -106,7 +108,7 @@ test("a flush sends what is queued and cuts the pauses short", async () => {
   expect(losses).toEqual({ dropped: 0, undelivered: 0 })
 })
 
-test("a flush ends after 5 s though the receiver stalls, and counts what was lost", async () => {
+test("a flush ends after 5 s even if the receiver stalls, and counts the lost records", async () => {
   const { usage, losses, record } = start(1000, (_, signal) => stalled(signal))
   record(420)
   let over = false
@@ -118,7 +120,7 @@ test("a flush ends after 5 s though the receiver stalls, and counts what was los
   expect(losses.undelivered).toBe(420)
 })
 
-test("every record is delivered, dropped or given up, never two of these, and never more are held than the capacity", async () => {
+test("every record is either delivered, dropped or undelivered, and the queue never exceeds the capacity", async () => {
   const step = fc.oneof(fc.nat(60), fc.constant("second" as const))
   await fc.assert(
     fc.asyncProperty(
@@ -152,7 +154,7 @@ test("every record is delivered, dropped or given up, never two of these, and ne
   )
 })
 
-test("over HTTP: one POST with the bearer token and the events, no redirect followed, a stall given up", async () => {
+test("over HTTP: one POST with the bearer token and the events; no redirect is followed, and a stall is aborted", async () => {
   vi.useRealTimers()
   const receiver = await startReceiver()
   const agent = new Agent()

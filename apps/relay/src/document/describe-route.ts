@@ -17,21 +17,24 @@ const everywhere = (Object.keys(errors.rows) as ErrorCode[]).filter((code) => !n
 
 const header = (text: string, type: "string" | "integer" = "string") => ({ description: text, schema: { type } })
 export const headers = {
-  "X-Request-Id": header("The request's id; a well-formed one of the caller's is kept."),
-  "X-Svc-Upstream-Attempted": header("`true` from the moment the provider was called, else `false`."),
+  "X-Request-Id": header("The id of the request. A well-formed one from the caller is kept."),
+  "X-Svc-Upstream-Attempted": header("`true` once the provider is called, else `false`."),
 }
 const errorHeaders = { ...headers, "X-Error-Code": header("The `code` of the body.") }
-const waitHeaders = { ...errorHeaders, "Retry-After": header("Whole seconds to wait.", "integer") }
+const waitHeaders = { ...errorHeaders, "Retry-After": header("Seconds to wait, a whole number.", "integer") }
 
 export const json = <Schema extends z.ZodType>(schema: Schema) => ({ content: { "application/json": { schema } } })
 
 const envelope = (isSend: boolean) => (codes: readonly [string, ...string[]]) => {
   const error = errorEnvelope.extend({ code: z.enum(codes) })
-  return isSend ? error.required({ submissionState: true }) : error
+  if (!isSend) return error
+  // A 502 comes after the call to the provider, when the signature is known.
+  const isLate = codes.some((code) => code in errors.rows && errors.rows[code as ErrorCode].status === 502)
+  return error.required({ submissionState: true, ...(isLate && { signature: true }) })
 }
 
-/** The error responses of a route. Its type names none: errors are thrown, so that a handler can answer with success alone. */
-export const refusals = (isSend: boolean, codes: readonly ErrorCode[]): object =>
+/** The error responses of a route. Their type is hidden: errors are thrown, so a handler returns only successes. */
+export const failures = (isSend: boolean, codes: readonly ErrorCode[]): object =>
   Object.fromEntries(
     Object.entries(errorResponses(errors, envelope(isSend), ...codes)).map(([status, response]) => [
       status,
@@ -41,7 +44,7 @@ export const refusals = (isSend: boolean, codes: readonly ErrorCode[]): object =
 
 export const security = "sessionToken"
 
-/** Describes a route to the provider. @param middleware what comes before its handler */
+/** Describes a route to the provider. @param middleware the middlewares before its handler */
 export const describeRoute = <D extends Definition, M extends MiddlewareHandler[]>(definition: D, middleware: M) => {
   const isSend = definition.class === "send"
   const codes: ErrorCode[] = [
@@ -64,7 +67,7 @@ export const describeRoute = <D extends Definition, M extends MiddlewareHandler[
     request: { body: { required: true, ...json<D["request"]>(definition.request) } },
     responses: {
       200: { description: "The provider's response.", headers, ...json<D["response"]>(definition.response) },
-      ...refusals(isSend, codes),
+      ...failures(isSend, codes),
       ...(isSend && ({ 504: { ...late, ...json(envelope(true)(["submission_unknown"])) } } as object)),
     },
   })

@@ -10,10 +10,12 @@ export const errorEnvelope = z.object({
   submissionState: z
     .enum(["not_submitted", "unknown"])
     .optional()
-    .meta({ description: "On every error of send: whether it is proven that the transaction wasn't submitted." }),
-  signature: z.string().optional().meta({ description: "With an unknown submission: the signature to look up." }),
-  hint: z.string().optional().meta({ description: "The next step, in a sentence." }),
-  docs: z.url().meta({ description: "The documentation's row that explains the code." }),
+    .meta({ description: "On every error of send: `not_submitted` if that is proven, else `unknown`." }),
+  signature: z.string().optional().meta({
+    description: "On errors of send, once the request is checked: the transaction's first signature, to look up.",
+  }),
+  hint: z.string().optional().meta({ description: "The next step, in one sentence." }),
+  docs: z.url().meta({ description: "The documentation of the code." }),
   details: z
     .union([
       z.strictObject({ path: z.string(), reason: z.string() }),
@@ -34,7 +36,7 @@ export const errorEnvelope = z.object({
     .optional(),
 })
 
-/** What a service says of itself at its bare address. */
+/** The response at the bare address. */
 export const aboutResponse = z.object({
   name: z.string(),
   version: z.string(),
@@ -48,31 +50,31 @@ export const healthResponse = z.object({
   version: z.string(),
   limits: z
     .enum(["shared", "local"])
-    .meta({ description: "Who counts the limits: a store for all replicas, or each replica for itself." }),
+    .meta({ description: "Where the limits are counted: in a store for all replicas, or in each replica." }),
   transactions: z.object({
     enabled: z.boolean(),
     answering: z
       .string()
       .optional()
-      .meta({ description: "With fallbacks for reads: which provider gave the last response.", example: "fallback-1" }),
+      .meta({ description: "With fallbacks for reads: the provider that responded last.", example: "fallback-1" }),
     chain: z
       .object({
         genesis_hash: z.string().meta({ description: "The chain's genesis hash, base58." }),
         network: z
           .string()
           .optional()
-          .meta({ description: "Of a public network: mainnet, devnet or testnet.", example: "devnet" }),
+          .meta({ description: "The name of a public network: mainnet, devnet or testnet.", example: "devnet" }),
         faucet: z
           .url()
           .optional()
-          .meta({ description: "Of a chain on this machine: where `requestAirdrop` gives test funds." }),
+          .meta({ description: "For a chain on this machine: the URL where `requestAirdrop` gives test funds." }),
       })
       .optional()
-      .meta({ description: "With `chain=true`: the provider's chain, if the provider tells it." }),
+      .meta({ description: "With `chain=true`: the provider's chain, if it is known." }),
   }),
 })
 
 export const probeResponse = z.object({
   status: z.enum(["ok", "unavailable"]),
-  missing: z.array(z.enum(["session-keys", "time"])).meta({ description: "time: it is stopping." }),
+  missing: z.array(z.enum(["session-keys", "time"])).meta({ description: "`time`: the relay is stopping." }),
 })

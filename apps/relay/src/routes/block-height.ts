@@ -9,7 +9,7 @@ const definition = {
   scope: "transaction:inspect",
   class: "status",
   method: "getBlockHeight",
-  maxAnswerBytes: 64 * KiB,
+  maxResponseBytes: 64 * KiB,
   request: z.strictObject(chainView),
   response: z.object({ blockHeight: exactU64 }),
   codes: [],

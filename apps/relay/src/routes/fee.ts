@@ -10,7 +10,7 @@ const definition = {
   scope: "transaction:inspect",
   class: "inspect",
   method: "getFeeForMessage",
-  maxAnswerBytes: 64 * KiB,
+  maxResponseBytes: 64 * KiB,
   request: z.strictObject({ message: base64, ...chainView }),
   response: z.object({
     feeLamports: exactU64
@@ -28,11 +28,11 @@ export const fee: Route = {
       const { message, ...view } = c.req.valid("json")
       const { maxBytes, verify } = relay.rules(c)
       checkMessage(decodeBase64(message, "message", maxBytes), verify)
-      const answer = await relay.read(c, definition, [message, viewParams(view)], (result) => {
+      const body = await relay.read(c, definition, [message, viewParams(view)], (result) => {
         const { value, contextSlot } = withSlot(result)
         return { feeLamports: value, contextSlot }
       })
-      return c.json(answer, 200)
+      return c.json(body, 200)
     })
   },
 }

@@ -2,9 +2,9 @@ import { commitments } from "@svc/common/chain-constants"
 import { z } from "zod"
 import { fitsU64, isShallow, u64Text } from "../upstream/exact-json.ts"
 
-// What callers write.
+// Fields of requests.
 
-/** A 64-bit integer as callers write it. */
+/** A 64-bit integer in a request. */
 export const u64 = z
   .string()
   .regex(/^(0|[1-9][0-9]*)$/, "must be a decimal string without leading zeros")
@@ -16,7 +16,7 @@ export const commitment = z.enum(commitments)
 
 export const base64 = z.string().meta({ description: "Canonical, padded base64 (standard alphabet).", format: "byte" })
 
-/** From where the chain is looked at. */
+/** The state of the chain that a call reads. */
 export const chainView = {
   commitment: commitment.nullish().meta({ description: "Which state to read; default confirmed." }),
   minContextSlot: u64.nullish().meta({ description: "The provider must have seen this slot." }),
@@ -24,7 +24,7 @@ export const chainView = {
 
 const view = z.object(chainView)
 
-/** The provider's form of the slot: a JSON number, exact beyond 2^53 too. */
+/** The slot for the provider: a JSON number, exact even beyond 2^53. */
 export const minSlotParam = (slot: string | null | undefined) =>
   slot == null ? {} : { minContextSlot: JSON.rawJSON(slot) }
 
@@ -33,12 +33,12 @@ export const viewParams = ({ commitment: wanted, minContextSlot }: z.output<type
   ...minSlotParam(minContextSlot),
 })
 
-// What the provider answers, read and written by one schema: what doesn't fit is malformed.
+// Fields of the provider's result. The schema of the response parses it, so a result that doesn't fit is malformed.
 
-/** A JSON number of the provider's, as exact decimal text. */
+/** A JSON number of the provider, as exact decimal text. */
 export const exactU64 = z.preprocess(u64Text, u64)
 
-/** The chain's own words, passed on as they are. */
+/** An error of the chain, passed on unchanged. */
 export const chainError = z
   .unknown()
   .refine((value) => value !== undefined && isShallow(value))
@@ -51,13 +51,13 @@ export const encodedBytes = z
 const inContext = z.object({ context: z.object({ slot: z.unknown() }), value: z.unknown() })
 const inContextFlat = inContext.extend({ value: z.looseObject({}) })
 
-/** A result that says in which slot it is true: its value and that slot. */
+/** Reads a result with a context: its value, and the slot of its context. */
 export const withSlot = (result: unknown) => {
   const { context, value } = inContext.parse(result)
   return { value, contextSlot: context.slot }
 }
 
-/** The same, with the members of the value beside the slot. */
+/** The same, but with the members of the value next to the slot. */
 export const flatWithSlot = (result: unknown) => {
   const { context, value } = inContextFlat.parse(result)
   return { ...value, contextSlot: context.slot }

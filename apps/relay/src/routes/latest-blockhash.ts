@@ -9,7 +9,7 @@ const definition = {
   scope: "transaction:inspect",
   class: "inspect",
   method: "getLatestBlockhash",
-  maxAnswerBytes: 64 * KiB,
+  maxResponseBytes: 64 * KiB,
   request: z.strictObject(chainView),
   response: z.object({ blockhash: z.string(), contextSlot: exactU64, lastValidBlockHeight: exactU64 }),
   codes: [],

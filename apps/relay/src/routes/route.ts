@@ -4,10 +4,10 @@ import type { BadRequestCode } from "../errors.ts"
 import type { Relay, RelayEnv } from "../relay.ts"
 
 export type Scope = "transaction:inspect" | "transaction:send"
-/** What a request counts as: its rate bucket, its places and its upstream timeout. */
+/** The class of a request, which decides its rate bucket, its places and its upstream timeout. */
 export type RequestClass = "inspect" | "status" | "send"
 
-/** What is the same for every route to the provider. */
+/** The definition of a route to the provider. */
 export type Definition = {
   readonly path: `/transactions/v1/${string}`
   readonly operation: string
@@ -16,18 +16,18 @@ export type Definition = {
   readonly class: RequestClass
   /** The provider's method. */
   readonly method: string
-  /** Largest answer of the provider, in bytes. */
-  readonly maxAnswerBytes: number
+  /** Maximum size of the provider's response, in bytes. */
+  readonly maxResponseBytes: number
   readonly request: z.ZodObject
   readonly response: z.ZodObject
-  /** Refusals of this route's own checks. */
+  /** Error codes of this route's checks. */
   readonly codes: readonly BadRequestCode[]
 }
 
 export type RelayApp = OpenAPIHono<RelayEnv>
 
 export type Route = Definition & {
-  /** Serves the route, and describes it. */
+  /** Registers the route with its description. */
   readonly register: (app: RelayApp, relay: Relay) => void
 }
 

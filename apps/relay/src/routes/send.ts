@@ -10,7 +10,7 @@ const definition = {
   scope: "transaction:send",
   class: "send",
   method: "sendTransaction",
-  maxAnswerBytes: 64 * KiB,
+  maxResponseBytes: 64 * KiB,
   request: z.strictObject({
     transaction: base64.meta({ description: "A fully signed wire transaction." }),
     skipPreflight: z.boolean().default(false).meta({ description: "Whether to skip the provider's simulation." }),

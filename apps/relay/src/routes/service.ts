@@ -1,19 +1,19 @@
 import { type Access, createRoute } from "@svc/openapi"
 import { z } from "zod"
-import { headers, json, refusals } from "../document/describe-route.ts"
+import { headers, json, failures } from "../document/describe-route.ts"
 import { aboutResponse, healthResponse, probeResponse } from "../document/envelope.ts"
 
 const access: Access = { callers: ["anyone"] }
 const open = { method: "get" as const, tags: ["service"], security: [], "x-access": access }
-const busy = refusals(false, ["server_busy"])
+const busy = failures(false, ["server_busy"])
 const probe = (description: string) => ({ description, headers, ...json(probeResponse) })
 
 export const about = createRoute({
   ...open,
   path: "/",
   operationId: "about",
-  summary: "What this service is",
-  description: "Where its documentation and its OpenAPI document are.",
+  summary: "About this service",
+  description: "Returns the URLs of its documentation and its OpenAPI document.",
   responses: { 200: { description: "The relay.", headers, ...json(aboutResponse) }, ...busy },
 })
 
@@ -23,13 +23,13 @@ export const health = createRoute({
   operationId: "health",
   summary: "Health",
   description:
-    "Whether the relay is up, and whether its routes are enabled. With `chain=true` also which chain the provider is of: it is asked once, by `getGenesisHash`.",
+    "Returns whether the relay is up and whether its routes are enabled. With `chain=true` also the provider's chain, which the relay requests once, by `getGenesisHash`.",
   request: {
     query: z.object({
-      chain: z.enum(["true", "false"]).optional().meta({ description: "Whether to tell the provider's chain" }),
+      chain: z.enum(["true", "false"]).optional().meta({ description: "Whether to return the provider's chain" }),
     }),
   },
-  responses: { 200: { description: "It is up.", headers, ...json(healthResponse) }, ...busy },
+  responses: { 200: { description: "The relay is up.", headers, ...json(healthResponse) }, ...busy },
 })
 
 export const livez = createRoute({
@@ -37,8 +37,8 @@ export const livez = createRoute({
   path: "/livez",
   operationId: "livez",
   summary: "Liveness",
-  description: "Whether the process serves.",
-  responses: { 200: probe("The process serves.") },
+  description: "Returns whether the process serves requests.",
+  responses: { 200: probe("The process serves requests.") },
 })
 
 export const readyz = createRoute({
@@ -46,8 +46,8 @@ export const readyz = createRoute({
   path: "/readyz",
   operationId: "readyz",
   summary: "Readiness",
-  description: "Whether the relay is ready: it has a key to verify tokens with, and isn't stopping.",
-  responses: { 200: probe("It is ready."), 503: probe("What `missing` names is not there.") },
+  description: "Returns whether the relay is ready: it has a key to verify tokens, and isn't stopping.",
+  responses: { 200: probe("The relay is ready."), 503: probe("`missing` has the reasons.") },
 })
 
 export const openapi = createRoute({

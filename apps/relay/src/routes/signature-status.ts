@@ -12,12 +12,12 @@ const request = z.strictObject({
     .meta({ description: "Whether to search the provider's history, not only the last few minutes." }),
 })
 
-// `confirmations: null` means rooted and `err: null` means success: neither may be guessed from a missing member.
+// `confirmations: null` means rooted and `err: null` means success, so a missing member isn't null.
 const status = z.object({
   slot: exactU64,
   confirmations: exactU64.nullable().meta({ description: "null means rooted." }),
   confirmationStatus: commitment.nullable(),
-  err: chainError.meta({ description: "null when the transaction succeeded." }),
+  err: chainError.meta({ description: "null if the transaction succeeded." }),
 })
 
 const statuses = z.tuple([z.looseObject({}).nullable()], z.unknown())
@@ -29,12 +29,12 @@ const definition = {
   scope: "transaction:inspect",
   class: "status",
   method: "getSignatureStatuses",
-  maxAnswerBytes: 64 * KiB,
+  maxResponseBytes: 64 * KiB,
   request,
   response: z.object({
     status: status.nullable().meta({
       description:
-        "null when the provider finds nothing up to contextSlot. Without searchTransactionHistory, an older transaction is null too.",
+        "null if the provider doesn't find the signature up to contextSlot. Without searchTransactionHistory, an older transaction is null too.",
     }),
     contextSlot: exactU64.meta({ description: "The last slot that the provider searched." }),
   }),
@@ -50,12 +50,12 @@ export const signatureStatus: Route = {
         throw badRequest("invalid_signature", "signature", "must be base58 of exactly 64 bytes")
       }
       const params = [[signature], { searchTransactionHistory }]
-      const answer = await relay.read(c, definition, params, (result) => {
+      const body = await relay.read(c, definition, params, (result) => {
         const { value, contextSlot } = withSlot(result)
         const [first] = statuses.parse(value)
         return { status: first && { confirmationStatus: null, ...first }, contextSlot }
       })
-      return c.json(answer, 200)
+      return c.json(body, 200)
     })
   },
 }

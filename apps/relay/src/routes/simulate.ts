@@ -50,7 +50,7 @@ const response = z.object({
   replacementBlockhash: z.object({ blockhash: z.string(), lastValidBlockHeight: exactU64 }).nullable(),
 })
 
-// What a provider leaves out is null.
+// A member that the provider omits is null.
 const absent = Object.fromEntries(Object.keys(response.shape).map((name) => [name, null]))
 
 const checkAccounts = (addresses: readonly string[]): void => {
@@ -70,7 +70,7 @@ const definition = {
   scope: "transaction:inspect",
   class: "inspect",
   method: "simulateTransaction",
-  maxAnswerBytes: 2048 * KiB,
+  maxResponseBytes: 2048 * KiB,
   request,
   response,
   codes: ["invalid_base64", "transaction_too_large", "invalid_transaction", "invalid_options", "invalid_accounts"],

@@ -1,19 +1,14 @@
 import type { ApiError } from "@svc/errors"
 import { errors } from "../errors.ts"
 import { isShallow, u64Text } from "./exact-json.ts"
-import type { UpstreamAnswer } from "./upstream.ts"
+import { proofOf, type UpstreamFailure } from "./proof.ts"
 
-/** An answer that gave no result. */
-export type UpstreamFailure = Exclude<UpstreamAnswer, { kind: "result" }>
-export type RpcFailure = Extract<UpstreamAnswer, { kind: "rpc-error" }>
+type RpcFailure = Extract<UpstreamFailure, { kind: "rpc-error" }>
 
-/** Takes out of a provider's text what could tell where or with which key it is reached. */
+/** Removes from a provider's text whatever could show its address or key. */
 export type Redact = (text: string) => string
 
-/** Statuses that a provider gives before it looks at the call: the operator must act, a retry changes nothing. */
-const refusals = new Set([401, 403, 404, 405, 413, 415])
 const maxMessageLength = 256
-const retryable = new Set([-32004, -32005, -32014, -32016, -32603])
 
 const partsOf = (url: string): string[] => {
   const { host, hostname, username, password, pathname, searchParams } = new URL(url)
@@ -27,7 +22,7 @@ export const createRedact = (...urls: readonly string[]): Redact => {
     .flatMap((secret) => [secret, safeDecode(secret)])
     .filter((secret) => secret !== "")
     .sort((a, b) => b.length - a.length)
-  // From a word's start only: tried from each of its letters, a long word in a program's log would hold everybody up.
+  // A match starts only at the start of a word: starting at each of its letters would take minutes for a long word in a log.
   const hideUrls = (text: string) => text.replace(/\b\w+:\/\/\S+/g, "[redacted]")
   return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), hideUrls(text))
 }
@@ -40,8 +35,8 @@ const safeDecode = (text: string): string => {
   }
 }
 
-/** What the caller may see of a provider's error: its code, a short message, and of a preflight what went wrong. */
-export const rpcDetails = ({ code, message, data }: RpcFailure, redact: Redact): Record<string, unknown> => {
+/** What the caller may see of a provider's error: its code, a short message, and the result of a failed preflight. */
+const rpcDetails = ({ code, message, data }: RpcFailure, redact: Redact): Record<string, unknown> => {
   const shown: Record<string, unknown> = {}
   if (typeof data === "object" && data !== null) {
     if ("err" in data && isShallow(data.err)) shown["err"] = data.err
@@ -59,20 +54,20 @@ export const rpcDetails = ({ code, message, data }: RpcFailure, redact: Redact):
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((line) => typeof line === "string")
 
-export const unavailable = (failure: UpstreamFailure): ApiError =>
-  failure.kind === "http-error"
-    ? errors.fail("upstream_unavailable", {
-        message: `The provider answered with HTTP status ${failure.status}.`,
-        retryable: !refusals.has(failure.status),
-      })
-    : errors.fail("upstream_unavailable")
+/** The `details` of an error: those of the provider's JSON-RPC error, if it is one. */
+export const detailsOf = (failure: UpstreamFailure, redact: Redact): Record<string, unknown> | undefined =>
+  failure.kind === "rpc-error" ? rpcDetails(failure, redact) : undefined
 
-/** The error of an inspection: nothing was at stake, so only what a retry could change matters. */
-export const inspectFailure = (failure: UpstreamFailure, redact: Redact): ApiError => {
-  if (failure.kind === "timeout") return errors.fail("upstream_timeout")
-  if (failure.kind !== "rpc-error") return unavailable(failure)
-  return errors.fail("upstream_rpc_error", {
-    retryable: retryable.has(failure.code),
-    details: rpcDetails(failure, redact),
-  })
+/** The error for a failure that leaves nothing open: of a read, or of a send that is proven not to be submitted. */
+export const upstreamError = (failure: UpstreamFailure, redact: Redact): ApiError => {
+  const { retryable } = proofOf(failure)
+  if (failure.kind === "rpc-error") {
+    return errors.fail("upstream_rpc_error", { retryable, details: detailsOf(failure, redact) })
+  }
+  const message = failure.kind === "http-error" ? `The provider returned HTTP status ${failure.status}.` : undefined
+  return errors.fail("upstream_unavailable", { message, retryable })
 }
+
+/** The error of a read. */
+export const readError = (failure: UpstreamFailure, redact: Redact): ApiError =>
+  failure.kind === "timeout" ? errors.fail("upstream_timeout") : upstreamError(failure, redact)

@@ -1,33 +1,28 @@
 import { providerSpan } from "../metrics.ts"
-import type { Upstream, UpstreamAnswer } from "./upstream.ts"
-import type { UpstreamFailure } from "./errors.ts"
+import type { Upstream, UpstreamResponse } from "./upstream.ts"
+import { proofOf, type UpstreamFailure } from "./proof.ts"
 
-/** A call that asks and changes nothing. */
+/** A call that changes nothing. */
 type Read<Value> = {
   /** The provider's method. */
   readonly method: string
-  /** Largest answer of the provider, in bytes. */
-  readonly maxAnswerBytes: number
-  /** Makes the answer of the provider's result; throws when that is malformed. */
+  /** Maximum size of the provider's response, in bytes. */
+  readonly maxResponseBytes: number
+  /** Makes the route's value from the provider's result. Throws if the result is malformed. */
   readonly read: (result: unknown) => Value
 }
 
-/** What came of a read: the route's answer, or why there is none. */
-type ReadAnswer<Value> = { readonly kind: "value"; readonly value: Value } | UpstreamFailure
+/** The outcome of a read: the route's value, or the failure. */
+type ReadOutcome<Value> = { readonly kind: "value"; readonly value: Value } | UpstreamFailure
 
 const lastForMs = 10_000
-const failing = new Set([401, 403, 404, 408, 429])
 
-// A JSON-RPC error is an answer, unless the status it came with says that this upstream serves nobody, or not us.
-const isWorthAnother = (answer: ReadAnswer<unknown>): boolean => {
-  if (answer.kind === "value") return false
-  if (answer.kind !== "rpc-error" && answer.kind !== "http-error") return true
-  return failing.has(answer.status) || answer.status >= 500
-}
+const isWorthAnother = (response: ReadOutcome<unknown>): boolean =>
+  response.kind !== "value" && proofOf(response).askNext
 
 /**
- * Makes the reads over a first upstream and its fallbacks. One that failed is asked last for 10 s, of several the one whose
- * failure is oldest first; its next answer clears that.
+ * Makes the reads of a first upstream and its fallbacks. An upstream that failed is asked last for 10 s; of several, the one
+ * with the oldest failure is asked first. Its next success ends that.
  * @param now a monotonic clock, in milliseconds
  */
 export const createReads = (upstreams: readonly Upstream[], now: () => number) => {
@@ -40,22 +35,22 @@ export const createReads = (upstreams: readonly Upstream[], now: () => number) =
       const at = failedAt[index] ?? -Infinity
       return time - at < lastForMs ? at : -Infinity
     }
-    // The sort is stable: those without a recent failure stay as configured, ahead of the others.
-    // Two of them have equal places, whose difference isn't a number.
+    // The sort is stable: upstreams without a recent failure keep the order of the settings, before the others. The
+    // difference of two of their places is NaN.
     return upstreams.map((_, index) => index).sort((a, b) => placeOf(a) - placeOf(b) || 0)
   }
 
   const askOne = <Value>(
     upstream: Upstream,
-    { method, maxAnswerBytes, read }: Read<Value>,
+    { method, maxResponseBytes, read }: Read<Value>,
     params: readonly unknown[],
     timeoutMs: number,
   ) =>
     providerSpan(method, async () => {
-      const answer = await upstream.call({ method, params, timeoutMs, maxAnswerBytes })
-      if (answer.kind !== "result") return answer
+      const response = await upstream.call({ method, params, timeoutMs, maxResponseBytes })
+      if (response.kind !== "result") return response
       try {
-        return { kind: "value", value: read(answer.result) } as const
+        return { kind: "value", value: read(response.result) } as const
       } catch {
         return { kind: "malformed" } as const
       }
@@ -63,30 +58,30 @@ export const createReads = (upstreams: readonly Upstream[], now: () => number) =
 
   return {
     count: upstreams.length,
-    /** Which upstream gave the last answer: 0 for the first, 1 for the first fallback, and so on. */
+    /** Which upstream responded last: 0 is the first, 1 the first fallback, and so on. */
     answering: () => answering,
     /**
-     * Asks the upstreams in turn until one answers, all within `timeoutMs`; gives the last one's failure when none does.
-     * @param onAnswer told what came of each call
+     * Asks one upstream after the other until one responds, all within `timeoutMs`. Returns the last failure if none does.
+     * @param onResponse called with the outcome of each call
      */
     ask: async <Value>(
       read: Read<Value>,
       params: readonly unknown[],
       timeoutMs: number,
-      onAnswer: (kind: UpstreamAnswer["kind"]) => void,
-    ): Promise<ReadAnswer<Value>> => {
+      onResponse: (kind: UpstreamResponse["kind"]) => void,
+    ): Promise<ReadOutcome<Value>> => {
       const deadline = now() + timeoutMs
       const order = inOrder()
-      let answer: ReadAnswer<Value> = { kind: "malformed" }
+      let response: ReadOutcome<Value> = { kind: "malformed" }
       for (const [asked, index] of order.entries()) {
         const upstream = upstreams[index]
         if (upstream === undefined) continue
-        // The first one's share is counted from the whole: the clock has not moved yet.
+        // The first one's share is a part of the whole time: the clock hasn't moved yet.
         const share = asked === 0 ? timeoutMs / order.length : (deadline - now()) / (order.length - asked)
-        answer = await askOne(upstream, read, params, Math.max(1, share))
-        onAnswer(answer.kind === "value" ? "result" : answer.kind)
-        if (!isWorthAnother(answer)) {
-          if (answer.kind === "value" || answer.kind === "rpc-error") {
+        response = await askOne(upstream, read, params, Math.max(1, share))
+        onResponse(response.kind === "value" ? "result" : response.kind)
+        if (!isWorthAnother(response)) {
+          if (response.kind === "value" || response.kind === "rpc-error") {
             failedAt[index] = -Infinity
             answering = index
           }
@@ -94,7 +89,7 @@ export const createReads = (upstreams: readonly Upstream[], now: () => number) =
         }
         failedAt[index] = now()
       }
-      return answer
+      return response
     },
   }
 }

@@ -1,6 +1,9 @@
 import { isObject } from "@svc/common/json-object"
+import { duplicateKey } from "@svc/common/json-text"
 import { Agent } from "undici"
 import { parseExact } from "./exact-json.ts"
+import { decidesByStatus } from "./proof.ts"
+import { encodingsOf, unpack } from "./unpack.ts"
 
 /** One JSON-RPC call. */
 type UpstreamCall = {
@@ -8,23 +11,25 @@ type UpstreamCall = {
   readonly params: readonly unknown[]
   /** For the whole call, connecting included, in milliseconds. */
   readonly timeoutMs: number
-  /** Largest answer, in bytes. */
-  readonly maxAnswerBytes: number
+  /** Maximum size of the response, in bytes: as it arrives, and unpacked. */
+  readonly maxResponseBytes: number
 }
 
 /**
- * What came of a call. `started` tells whether the request may have left this process: it turns true before the first
- * byte is written, so false proves that the provider never saw the call. Error codes don't tell: a reset means both.
+ * The outcome of a call. `started` is whether the request may have left this process: it becomes true before the first byte is
+ * written, so false proves that the provider never saw the call. An error code can't prove that: a reset may come before or after.
  */
-export type UpstreamAnswer =
+export type UpstreamResponse =
   | { readonly kind: "result"; readonly result: unknown }
   | {
       readonly kind: "rpc-error"
       readonly code: number
       readonly message: string
       readonly data: unknown
-      /** The HTTP status that it came with. */
+      /** The HTTP status of the response. */
       readonly status: number
+      /** The whole response, parsed. */
+      readonly body: unknown
     }
   | { readonly kind: "http-error"; readonly status: number }
   | { readonly kind: "malformed" }
@@ -32,67 +37,85 @@ export type UpstreamAnswer =
   | { readonly kind: "timeout"; readonly started: boolean }
 
 export type Upstream = {
-  readonly call: (call: UpstreamCall) => Promise<UpstreamAnswer>
+  readonly call: (call: UpstreamCall) => Promise<UpstreamResponse>
   readonly close: () => Promise<void>
 }
 
-/** Reads a whole answer: a JSON-RPC error with our id counts whatever the HTTP status says, else the status counts. */
-const readAnswer = (id: number, status: number, body: Uint8Array): UpstreamAnswer => {
-  const answer = readRpc(id, status, body)
+/**
+ * Reads a whole response. Some statuses count whatever the body says. With any other status a JSON-RPC error with our id counts
+ * as that error, and with 2xx a result as that result.
+ */
+const readResponse = (id: number, status: number, body: Uint8Array): UpstreamResponse => {
+  const response = decidesByStatus(status) ? undefined : readRpc(id, status, body)
   const ok = status >= 200 && status < 300
-  if (answer?.kind === "rpc-error" || (ok && answer !== undefined)) return answer
+  if (response?.kind === "rpc-error" || (ok && response !== undefined)) return response
   return ok ? { kind: "malformed" } : { kind: "http-error", status }
 }
 
-const readRpc = (id: number, status: number, body: Uint8Array): UpstreamAnswer | undefined => {
-  let answer: unknown
+const readRpc = (id: number, status: number, bytes: Uint8Array): UpstreamResponse | undefined => {
+  let body: unknown
   try {
-    answer = parseExact(body)
+    body = parseExact(bytes)
   } catch {
     return undefined
   }
-  if (!isObject(answer) || answer["jsonrpc"] !== "2.0" || answer["id"] !== id) return undefined
-  const { result, error = null } = answer
+  if (!isObject(body) || body["jsonrpc"] !== "2.0" || body["id"] !== id) return undefined
+  const { result, error = null } = body
   if (error === null) return result === undefined ? undefined : { kind: "result", result }
   if (result !== undefined || !isObject(error)) return undefined
   const { code, message, data } = error
   if (!Number.isSafeInteger(code) || typeof code !== "number" || typeof message !== "string") return undefined
-  return { kind: "rpc-error", code, message, data, status }
+  // Of two members of one name only the last was parsed, and the other one may say something else.
+  if (duplicateKey(Buffer.from(bytes).toString()) !== undefined) return undefined
+  return { kind: "rpc-error", code, message, data, status, body }
 }
 
 /**
- * Makes the one way to one provider: an agent of our own, that follows no redirect, retries nothing and takes no proxy
- * from the environment.
+ * Makes the client of one provider. It has its own agent, which follows no redirect, retries nothing and uses no proxy from the
+ * environment.
+ * @param onUnreadable called with the reason why a body couldn't be read, for the log
  */
-export const createUpstream = (url: string): Upstream => {
-  // HTTP/1.1 alone: one request a connection, so that `started` speaks of this request only. The call's own timer
-  // bounds everything; the agent's would only cut earlier.
+export const createUpstream = (url: string, onUnreadable: (reason: string) => void = () => {}): Upstream => {
+  // HTTP/1.1 only: a connection carries one request at a time, so `started` is about this request. The call's timer bounds
+  // everything; the agent's timers would only stop it earlier.
   const agent = new Agent({ allowH2: false, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 60_000 } })
   const { origin, pathname, search, username, password } = new URL(url)
-  const headers: Record<string, string> = { "content-type": "application/json", accept: "application/json" }
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    accept: "application/json",
+    "accept-encoding": "identity",
+  }
   if (username !== "" || password !== "") {
     const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
     headers["authorization"] = `Basic ${Buffer.from(credentials).toString("base64")}`
   }
   let lastId = 0
 
-  const call = ({ method, params, timeoutMs, maxAnswerBytes }: UpstreamCall): Promise<UpstreamAnswer> =>
+  const call = ({ method, params, timeoutMs, maxResponseBytes }: UpstreamCall): Promise<UpstreamResponse> =>
     new Promise((resolve) => {
       const id = ++lastId
       const chunks: Buffer[] = []
       let size = 0
       let status = 0
+      let encodings: readonly string[] = []
       let started = false
       let settled = false
       let abort: ((reason: Error) => void) | undefined
-      const settle = (answer: UpstreamAnswer): void => {
+      const settle = (response: UpstreamResponse): void => {
         if (settled) return
         settled = true
         clearTimeout(timer)
-        resolve(answer)
+        resolve(response)
         abort?.(new Error("the call is over"))
       }
-      const timer = setTimeout(() => settle({ kind: "timeout", started }), timeoutMs)
+      // A status that counts whatever the body says counts without its body, too.
+      const fail = (kind: "timeout" | "transport-error"): void =>
+        settle(decidesByStatus(status) ? { kind: "http-error", status } : { kind, started })
+      const giveUp = (reason: string): void => {
+        if (!settled) onUnreadable(reason)
+        settle(readResponse(id, status, new Uint8Array(0)))
+      }
+      const timer = setTimeout(() => fail("timeout"), timeoutMs)
       agent.dispatch(
         {
           origin,
@@ -103,26 +126,32 @@ export const createUpstream = (url: string): Upstream => {
         },
         {
           onRequestStart: (controller) => {
-            // Over before it began (or about to be written a second time): an abort here keeps every byte back.
+            // The call is over, or is about to be written a second time: an abort here holds every byte back.
             if (settled || started) return controller.abort(new Error("the call is over"))
             started = true
             abort = (reason) => controller.abort(reason)
           },
-          onResponseStart: (_controller, statusCode) => {
+          onResponseStart: (_controller, statusCode, responseHeaders) => {
             status = statusCode
+            encodings = encodingsOf(responseHeaders["content-encoding"])
           },
           onResponseData: (_controller, chunk) => {
             size += chunk.length
-            if (size > maxAnswerBytes) settle(readAnswer(id, status, new Uint8Array(0)))
+            if (size > maxResponseBytes) giveUp(`the body is over ${maxResponseBytes} bytes`)
             else chunks.push(chunk)
           },
           onResponseEnd: () => {
             abort = undefined
-            settle(readAnswer(id, status, chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+            const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+            if (encodings.length === 0 || decidesByStatus(status)) return settle(readResponse(id, status, body))
+            unpack(body, encodings, maxResponseBytes).then(
+              (unpacked) => settle(readResponse(id, status, unpacked)),
+              (error: unknown) => giveUp(error instanceof Error ? error.message : "the body can't be unpacked"),
+            )
           },
           onResponseError: () => {
             abort = undefined
-            settle({ kind: "transport-error", started })
+            fail("transport-error")
           },
         },
       )

@@ -1,24 +1,31 @@
+import type { Logger } from "@svc/program"
 import { createReads } from "./reads.ts"
 import { createUpstream, type Upstream } from "./upstream.ts"
+import { upstreamName } from "../metrics.ts"
 import { createRedact } from "./errors.ts"
 
 /**
- * Opens one way to each provider that the settings name: reads go to the first and to its fallbacks, sends to one alone.
+ * Makes one client for each provider in the settings: reads go to the first one and its fallbacks, sends to one only.
  * @param now a monotonic clock, in milliseconds
+ * @param log gets a warning for each response whose body can't be read
  */
 export const openUpstreams = (
   urls: { readonly first: string; readonly fallbacks: readonly string[]; readonly send: string | undefined },
   now: () => number,
+  log: Pick<Logger, "warn">,
 ) => {
   const open = new Map<string, Upstream>()
-  const at = (url: string): Upstream => {
-    const upstream = open.get(url) ?? createUpstream(url)
+  const openOne = (url: string, name: string): Upstream => {
+    const onUnreadable = (reason: string) => log.warn({ provider: name, reason }, "a provider's response can't be read")
+    const upstream = open.get(url) ?? createUpstream(url, onUnreadable)
     open.set(url, upstream)
     return upstream
   }
-  const first = at(urls.first)
-  const reads = createReads([...new Set([urls.first, ...urls.fallbacks])].map(at), now)
-  const sender = at(urls.send ?? urls.first)
+  const readUrls = [...new Set([urls.first, ...urls.fallbacks])]
+  const readers = readUrls.map((url, index) => openOne(url, upstreamName(index)))
+  const reads = createReads(readers, now)
+  const sender = openOne(urls.send ?? urls.first, "send")
+  const first = openOne(urls.first, upstreamName(0))
   const close = async (): Promise<void> => {
     await Promise.all([...open.values()].map((upstream) => upstream.close()))
   }

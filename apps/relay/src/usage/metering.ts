@@ -2,15 +2,23 @@ import type { ApiError } from "@svc/errors"
 import type { Principal } from "../auth.ts"
 import type { DenialReason, Metrics, UpstreamOutcome } from "../metrics.ts"
 import type { Definition } from "../routes/route.ts"
-import type { UpstreamAnswer } from "../upstream/upstream.ts"
+import type { UpstreamResponse } from "../upstream/upstream.ts"
 import type { Usage, UsageEvent } from "./usage.ts"
 
-/** What is known so far about one request on a route. */
+/** A transaction that a request sends, from the moment when its signature is known. */
+export type Submission = {
+  readonly signature: string
+  /** What an error means for the transaction. */
+  submissionState: "not_submitted" | "unknown"
+}
+
+/** The facts about one request on a route. */
 export type Call = {
   readonly startedAt: number
   requestBytes: number
-  /** Once the request is past authorization and its subject's bucket. */
+  /** Set once the request has passed authorization and the limit of its subject. */
   principal?: Principal
+  submission?: Submission
 }
 
 const denialReasons: Readonly<Record<string, DenialReason>> = {
@@ -28,7 +36,7 @@ const denialReasons: Readonly<Record<string, DenialReason>> = {
 const denialReason = ({ code, status }: ApiError): DenialReason | undefined =>
   status === 401 ? "auth" : denialReasons[code]
 
-const upstreamOutcomes: Readonly<Record<UpstreamAnswer["kind"], UpstreamOutcome>> = {
+const upstreamOutcomes: Readonly<Record<UpstreamResponse["kind"], UpstreamOutcome>> = {
   result: "ok",
   "rpc-error": "rpc_error",
   "http-error": "http_error",
@@ -37,15 +45,19 @@ const upstreamOutcomes: Readonly<Record<UpstreamAnswer["kind"], UpstreamOutcome>
   timeout: "timeout",
 }
 
-const usageResult = ({ class: of }: Definition, refusal: ApiError | undefined): UsageEvent["result"] => {
-  if (of !== "send") return refusal === undefined ? "ok" : "error"
-  if (refusal === undefined) return "accepted"
-  return refusal.extra["submissionState"] === "unknown" ? "unknown" : "rejected"
+const usageResult = (
+  { class: of }: Definition,
+  { submission }: Call,
+  error: ApiError | undefined,
+): UsageEvent["result"] => {
+  if (of !== "send") return error === undefined ? "ok" : "error"
+  if (error === undefined) return "accepted"
+  return submission?.submissionState === "unknown" ? "unknown" : "rejected"
 }
 
-const identity = ({ claims }: Principal) => ({
-  ...(claims.sub !== undefined && { subject: claims.sub }),
-  ...(claims.metering_key !== undefined && { metering_key: claims.metering_key }),
+const identity = ({ claims: { sub = "anonymous", ...claims } }: Principal) => ({
+  subject: sub,
+  metering_key: claims.metering_key ?? sub,
   ...(claims.key_class !== undefined && { key_class: claims.key_class }),
   ...(claims.deployment_id !== undefined && { deployment_id: claims.deployment_id }),
   ...(claims.plan !== undefined && { plan: claims.plan }),
@@ -62,19 +74,19 @@ export type MeteringDependencies = {
   readonly eventId: () => string
 }
 
-/** Makes what counts requests: for the operator as metrics, for who pays as usage records. */
+/** Counts requests: as metrics for the operator, as usage records for billing. */
 export const createMetering = ({ metrics, usage, now, wallClock, eventId }: MeteringDependencies) => ({
   begin: ({ operation }: Definition): Call => {
     metrics.begin(operation)
     return { startedAt: now(), requestBytes: 0 }
   },
-  upstream: (kind: UpstreamAnswer["kind"]): void => metrics.upstream(upstreamOutcomes[kind]),
-  /** Once for each call that began, with the error that its response tells, if any. */
-  end: async (definition: Definition, call: Call, refusal: ApiError | undefined, response: Response): Promise<void> => {
+  upstream: (kind: UpstreamResponse["kind"]): void => metrics.upstream(upstreamOutcomes[kind]),
+  /** Called once for each request that began, with the error of its response, if any. */
+  end: async (definition: Definition, call: Call, error: ApiError | undefined, response: Response): Promise<void> => {
     const { operation } = definition
     const latency = now() - call.startedAt
-    metrics.end(operation, refusal === undefined ? "ok" : "error", latency, call.requestBytes)
-    const denied = refusal && denialReason(refusal)
+    metrics.end(operation, error === undefined ? "ok" : "error", latency, call.requestBytes)
+    const denied = error && denialReason(error)
     if (denied !== undefined) metrics.denied(denied)
     // Denied requests make no record.
     if (usage === undefined || call.principal === undefined) return
@@ -82,7 +94,7 @@ export const createMetering = ({ metrics, usage, now, wallClock, eventId }: Mete
       event_id: eventId(),
       occurred_at_ms: wallClock(),
       operation,
-      result: usageResult(definition, refusal),
+      result: usageResult(definition, call, error),
       request_bytes: call.requestBytes,
       response_bytes: (await response.clone().arrayBuffer()).byteLength,
       latency_ms: Math.round(latency * 1000) / 1000,

@@ -1,8 +1,8 @@
 import type { Delivery } from "./delivery.ts"
 
-/** What one authorized request used. Holds nothing of the transaction. */
+/** The usage of one authorized request. It contains no part of the transaction. */
 export type UsageEvent = {
-  /** UUID, the same over all tries: the receiver can drop repeats. */
+  /** A UUID, the same in all attempts, so the receiver can drop duplicates. */
   readonly event_id: string
   readonly occurred_at_ms: number
   readonly operation: string
@@ -10,8 +10,9 @@ export type UsageEvent = {
   readonly request_bytes: number
   readonly response_bytes: number
   readonly latency_ms: number
-  readonly subject?: string
-  readonly metering_key?: string
+  /** The token's subject, or `anonymous`. */
+  readonly subject: string
+  readonly metering_key: string
   readonly key_class?: string
   readonly deployment_id?: string | number
   readonly plan?: string
@@ -24,11 +25,11 @@ const batchAgeMs = 1000
 const maxSending = 4
 const flushMs = 5000
 
-/** Adds up what was lost, and tells it at most once a second. */
+/** Counts the lost records, and reports them at most once a second. */
 const createLossReport = (onLoss: (loss: UsageLoss) => void) => {
   let loss = { dropped: 0, undelivered: 0 }
   let timer: NodeJS.Timeout | undefined
-  const tell = (): void => {
+  const report = (): void => {
     clearTimeout(timer)
     timer = undefined
     if (loss.dropped + loss.undelivered > 0) onLoss(loss)
@@ -37,16 +38,16 @@ const createLossReport = (onLoss: (loss: UsageLoss) => void) => {
   return {
     add: (kind: keyof UsageLoss, count: number): void => {
       loss[kind] += count
-      timer ??= setTimeout(tell, batchAgeMs)
+      timer ??= setTimeout(report, batchAgeMs)
     },
-    tell,
+    now: report,
   }
 }
 
 /**
- * Makes the queue that delivers usage records in batches of 50, or what came within 1 s. It is bounded, what is being
- * sent included, and lives in memory: a receiver that is down for long, or a crash, loses records, never requests.
- * @param onLoss told about records dropped from a full queue and given up after their tries, at most once a second
+ * Makes the queue that delivers usage records in batches of 50, or those of one second. It is bounded, including the batches
+ * that are being sent, and in memory: a receiver that is down for long, or a crash, costs records but no requests.
+ * @param onLoss called at most once a second with the number of records dropped by a full queue or lost after all attempts
  */
 export const createUsage = ({
   capacity,
@@ -57,7 +58,7 @@ export const createUsage = ({
   readonly delivery: Delivery
   readonly onLoss: (loss: UsageLoss) => void
 }) => {
-  const report = createLossReport(onLoss)
+  const losses = createLossReport(onLoss)
   const queue: UsageEvent[] = []
   const sending = new Set<Promise<void>>()
   let beingSent = 0
@@ -65,16 +66,16 @@ export const createUsage = ({
 
   const send = async (batch: readonly UsageEvent[]): Promise<void> => {
     beingSent += batch.length
-    if (!(await delivery.deliver(JSON.stringify({ events: batch })))) report.add("undelivered", batch.length)
+    if (!(await delivery.deliver(JSON.stringify({ events: batch })))) losses.add("undelivered", batch.length)
     beingSent -= batch.length
   }
 
-  /** Sends what it can: full batches, and with `all` the rest too. */
+  /** Sends the full batches, and with `all` also the last one. */
   const pump = (all: boolean): void => {
     while (queue.length >= (all ? 1 : batchSize) && sending.size < maxSending) {
       const running: Promise<void> = send(queue.splice(0, batchSize)).finally(() => {
         sending.delete(running)
-        // With no timer set, the rest is older than a batch may get.
+        // Without a timer, the other records are older than a batch may be.
         pump(timer === undefined)
       })
       sending.add(running)
@@ -89,14 +90,14 @@ export const createUsage = ({
   }
 
   return {
-    /** Queues a record and returns at once; a full queue drops it. */
+    /** Queues a record and returns immediately. A full queue drops it. */
     record: (event: UsageEvent): void => {
-      if (queue.length + beingSent >= capacity) return report.add("dropped", 1)
+      if (queue.length + beingSent >= capacity) return losses.add("dropped", 1)
       queue.push(event)
       arm()
       pump(false)
     },
-    /** Sends what is queued, for at most 5 s; what is left is lost. */
+    /** Sends the queued records, for at most 5 s. The others are lost. */
     flush: async (): Promise<void> => {
       clearTimeout(timer)
       timer = undefined
@@ -105,8 +106,8 @@ export const createUsage = ({
       pump(true)
       while (sending.size > 0) await Promise.all(sending)
       clearTimeout(deadline)
-      report.add("undelivered", queue.splice(0).length)
-      report.tell()
+      losses.add("undelivered", queue.splice(0).length)
+      losses.now()
     },
   }
 }

@@ -1,0 +1,93 @@
+import { saysNothingOfACopy } from "./error-text.ts"
+import type { UpstreamResponse } from "./upstream.ts"
+
+/** A response that has no result. */
+export type UpstreamFailure = Exclude<UpstreamResponse, { kind: "result" }>
+
+/** What one kind of response means. */
+type Row = {
+  /** Whether it proves that the provider took no transaction. Where it is false, the response proves nothing. */
+  readonly notSubmitted: boolean
+  /** Whether the same call may succeed later, without any change by the caller or the operator. */
+  readonly retryable: boolean
+  readonly reason: string
+}
+
+/** With the consequence for a read: whether the next provider is asked. */
+type StatusRow = Row & { readonly askNext: boolean }
+
+const row = (notSubmitted: boolean, retryable: boolean, reason: string): Row => ({ notSubmitted, retryable, reason })
+
+/** These statuses come from the provider's front door, which didn't read the call: they count whatever the body says. */
+const frontDoor: Readonly<Record<number, StatusRow>> = {
+  401: { ...row(true, false, "The front door doesn't accept the key."), askNext: true },
+  403: { ...row(true, false, "The front door doesn't allow this caller or its plan."), askNext: true },
+  404: { ...row(true, false, "There is no endpoint at this URL."), askNext: true },
+  405: { ...row(true, false, "The endpoint doesn't accept POST, so it read no body."), askNext: false },
+  413: { ...row(true, false, "The front door didn't read a body of this size."), askNext: false },
+  415: { ...row(true, false, "The front door doesn't accept JSON, so it read no body."), askNext: false },
+  429: { ...row(true, true, "The front door limits the rate, so it passed nothing on."), askNext: true },
+}
+
+/** All other statuses. They count only where the body is no JSON-RPC error of this call. */
+const otherStatus = (status: number): StatusRow =>
+  status === 408 || status >= 500
+    ? { ...row(false, true, "The server failed at a point that it doesn't name."), askNext: true }
+    : { ...row(false, true, "Nothing says at which point the server decided on this status."), askNext: false }
+
+const statusRow = (status: number): StatusRow => frontDoor[status] ?? otherStatus(status)
+
+/** Whether a status counts whatever the body says. */
+export const decidesByStatus = (status: number): boolean => status in frontDoor
+
+/**
+ * JSON-RPC errors. One that rejects proves it only if no text in it can be about an earlier copy: that copy may have been
+ * taken.
+ */
+const codes: Readonly<Record<number, Row>> = {
+  [-32700]: row(true, false, "The request couldn't be parsed."),
+  [-32600]: row(true, false, "The request isn't valid, so no method ran."),
+  [-32601]: row(true, false, "The method doesn't exist, so none ran."),
+  [-32602]: row(true, false, "The method rejected its parameters before it used them."),
+  [-32002]: row(true, false, "The preflight failed; it comes before the node hands a transaction on."),
+  [-32003]: row(true, false, "A signature doesn't verify; no node accepts the transaction."),
+  [-32005]: row(true, true, "The node is behind and accepts no transactions for now."),
+  [-32006]: row(true, false, "A precompiled signature doesn't verify; no node accepts the transaction."),
+  [-32013]: row(true, false, "A signature has the wrong length; no node accepts the transaction."),
+  [-32015]: row(true, false, "The node doesn't read transactions of this version."),
+  [-32016]: row(true, true, "The node hasn't reached minContextSlot, which it checks first."),
+  [-32004]: row(false, true, "The block isn't available yet; send doesn't document this code."),
+  [-32014]: row(false, true, "The block's status isn't available yet; send doesn't document this code."),
+  [-32603]: row(false, true, "The provider failed at a point that it doesn't name."),
+  [-32429]: row(false, true, "A rate limit, but inside the provider: part of it may have taken the transaction."),
+  429: row(false, true, "A rate limit, but inside the provider: part of it may have taken the transaction."),
+}
+const otherCode = row(false, false, "The meaning of this code isn't documented for all providers.")
+const otherText = "A text in it may be about an earlier copy of the transaction."
+
+const kinds = {
+  notStarted: row(true, true, "No byte of the request left this process."),
+  started: row(false, true, "The request may have arrived, and there is no response."),
+  malformed: row(false, true, "The response isn't a JSON-RPC response to this call."),
+}
+
+/** What a response without a result proves. This table alone decides it, for sends and for reads. */
+export const proofOf = (failure: UpstreamFailure): StatusRow => {
+  switch (failure.kind) {
+    case "http-error":
+      return statusRow(failure.status)
+    case "rpc-error": {
+      const known = codes[failure.code] ?? otherCode
+      const { askNext } = statusRow(failure.status)
+      return known.notSubmitted && !saysNothingOfACopy(failure.body)
+        ? { ...known, notSubmitted: false, reason: otherText, askNext }
+        : { ...known, askNext }
+    }
+    case "transport-error":
+    case "timeout":
+      return { ...(failure.started ? kinds.started : kinds.notStarted), askNext: true }
+    case "malformed":
+      break
+  }
+  return { ...kinds.malformed, askNext: true }
+}
