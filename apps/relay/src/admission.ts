@@ -3,17 +3,17 @@ import type { SessionClaims } from "@svc/session-token"
 import { errors } from "./errors.ts"
 import type { RequestClass } from "./routes/route.ts"
 
-/** What the limits of a caller depend on; empty for a caller without a token. */
+/** The claims that the limits of a caller depend on; empty for a caller without a token. */
 type LimitedCaller = Partial<Pick<SessionClaims, "sub" | "key_class" | "limits">>
 
 export type AdmissionConfig = {
   readonly perMinute: Readonly<Record<RequestClass, number>>
   readonly concurrency: { readonly inspect: number; readonly send: number }
-  /** How long the provider's answer may take, in milliseconds. */
+  /** How long the provider's response may take, in milliseconds. */
   readonly timeoutMs: Readonly<Record<RequestClass, number>>
 }
 
-/** The lower of a setting and a claim, where the token has that claim. */
+/** A setting, or the claim of the token if that is lower. */
 export const lower = (setting: number, claim: number | undefined): number => Math.min(setting, claim ?? setting)
 
 const claimNames = {
@@ -22,17 +22,17 @@ const claimNames = {
   send: "max_transaction_send_requests_per_minute",
 } as const
 
-/** How long a place stays taken after its call's time, if this process dies without giving it back. */
+/** How long a place stays taken after its call's timeout if this process dies without releasing it. */
 const leaseExtraMs = 5000
 
-// A secret and a publishable key of the same owner have places of their own: a public key can't starve a secret one.
+// Tokens of secret and publishable keys have separate places, so a public key can't use up those of a secret one.
 const subjectKey = ({ sub, key_class }: LimitedCaller): string => `${key_class ?? ""} ${sub ?? ""}`
 
 const limited = ({ allowed, retryAfterSeconds }: Decision): void => {
   if (!allowed) throw errors.fail("rate_limit_exceeded", { retryAfterSeconds })
 }
 
-/** Makes the relay's limits. Addresses and subjects have tables of their own: a flood of one leaves the other its room. */
+/** Makes the relay's limits. Addresses and subjects have separate tables, so a flood of one doesn't displace the other. */
 export const createAdmission = (config: AdmissionConfig, limits: Limits) => {
   const subjectBucket = (of: RequestClass, caller: LimitedCaller): Bucket => ({
     table: "subject",
@@ -50,18 +50,18 @@ export const createAdmission = (config: AdmissionConfig, limits: Limits) => {
   }
 
   return {
-    /** Begins a request. Throws `rate_limit_exceeded` when its address is known to be over its limit: no token is looked at. */
+    /** Begins a request. Throws `rate_limit_exceeded` if its address is known to be over its limit, before the token is checked. */
     begin: (of: RequestClass, address: string) => {
       const addressBucket: Bucket = { table: "address", group: of, key: address, limit: config.perMinute[of] }
       const known = limits.peek(addressBucket)
-      // A flood from its neighbours refuses no valid token: such a request counts for its subject alone.
+      // While addresses share a bucket, a valid token isn't rejected: its request counts only for its subject.
       if (!known.shared) limited(known)
       let entry: Entry | undefined
       return {
         /**
-         * Counts the request against its address and its subject, whose limit a claim can lower; without a caller against its
-         * address alone. Throws `rate_limit_exceeded`.
-         * @param bodyIsHere the request will soon need a place: a store that counts takes it with the same call
+         * Counts the request for its address and its subject, whose limit a claim can lower; without a caller only for its
+         * address. Throws `rate_limit_exceeded`.
+         * @param bodyIsHere the request will soon need a place, so a shared store takes it in the same call
          */
         count: async (caller?: LimitedCaller, bodyIsHere = false): Promise<void> => {
           if (caller?.sub === undefined) return limited(await limits.take([addressBucket]))
@@ -71,13 +71,13 @@ export const createAdmission = (config: AdmissionConfig, limits: Limits) => {
           limited(taken)
           entry = taken.entry
         },
-        /** Takes a place without waiting for one. Throws `server_busy`. */
+        /** Takes a place. Throws `server_busy` if none is free. */
         enter: async (caller: LimitedCaller): Promise<void> => {
           entry ??= await limits.enter(placesFor(of, caller))
           if ("leave" in entry) return
           throw errors.fail("server_busy", { retryAfterSeconds: entry.full.limit === 0 ? 60 : 1 })
         },
-        /** Gives the place back, if there is one. */
+        /** Releases the place, if there is one. */
         leave: (): void => {
           if (entry !== undefined && "leave" in entry) entry.leave()
         },

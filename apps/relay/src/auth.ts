@@ -5,14 +5,14 @@ import { KeysUnavailableError, type SessionClaims, TokenError, type Verifier } f
 import { badRequest, errors } from "./errors.ts"
 import type { Scope } from "./routes/route.ts"
 
-/** The parts of a request that authorization looks at. */
+/** The parts of a request that authorization uses. */
 type AuthRequest = {
   readonly authorization: string | undefined
   readonly origin: string | undefined
   readonly host: string | undefined
 }
 
-/** Who is calling, as far as a token says. */
+/** The caller, as far as the token identifies it. */
 export type Principal = {
   readonly scopes: readonly string[]
   readonly claims: Partial<
@@ -20,7 +20,7 @@ export type Principal = {
   >
 }
 
-/** The boundary of authorization: names the caller of a request, or throws an error of the table. */
+/** The boundary of authorization: returns the caller of a request, or throws an error of the table. */
 export type HttpAuthPlugin = {
   readonly authorize: (request: AuthRequest) => Promise<Principal>
 }
@@ -36,23 +36,23 @@ const bearerToken = (authorization: string | undefined): string => {
     throw new TokenError("token-missing", errors.rows["token-missing"].message)
   }
   if (scheme.toLowerCase() !== "bearer" || token === undefined || rest.length > 0) {
-    throw new TokenError("token-invalid-format", "The Authorization header must be Bearer and a session token.")
+    throw new TokenError("token-invalid-format", "The Authorization header must be `Bearer` and a session token.")
   }
   return token
 }
 
-/** What a caller is told who sent an API key in place of a token, mistyped or not, in its prefix too. */
+/** The message and hint for a caller who sends an API key instead of a token, even a mistyped one. */
 const keyAsToken = (authorization: string | undefined) => {
   const key = /\bsvc[_-]\S*$/i.exec(authorization?.trim() ?? "")?.[0]
   if (key === undefined) return {}
-  const typo = recogniseKey(key) === undefined ? " The key is mistyped, too: copy all of it." : ""
+  const typo = recogniseKey(key) === undefined ? " The key is also mistyped: copy all of it." : ""
   return {
     message: "This is an API key, not a session token.",
-    hint: `It is a key: mint a session token with it at the platform (POST /ws/sessions), and send that token here.${typo}`,
+    hint: `It is a key: mint a session token with it at the platform (POST /ws/sessions), then send that token.${typo}`,
   }
 }
 
-/** Callers carry a signed session token. */
+/** Callers send a signed session token. */
 export const createSignedSessionAuthPlugin = (verifier: Verifier): HttpAuthPlugin => ({
   authorize: async ({ authorization, origin }) => {
     try {
@@ -71,7 +71,7 @@ export const createSignedSessionAuthPlugin = (verifier: Verifier): HttpAuthPlugi
 
 const hostOf = (url: string): string => URL.parse(url)?.hostname ?? ""
 
-/** Throws `invalid_request` for an Origin that no browser sends (RFC 6454: a URL's origin, or `null`). */
+/** Throws `invalid_request` for an Origin that no browser sends (RFC 6454: the origin of a URL, or `null`). */
 const checkOrigin = (origin: string | undefined): void => {
   if (origin === undefined || origin === "null" || URL.canParse(origin)) return
   throw badRequest("invalid_request", "Origin", "must be an origin such as https://app.example.com")
@@ -80,8 +80,8 @@ const checkOrigin = (origin: string | undefined): void => {
 const everyScope: readonly Scope[] = ["transaction:inspect", "transaction:send"]
 
 /**
- * Lets everybody on this machine do everything, for local work. Host and Origin must be loopback: otherwise any page in the
- * developer's browser could use the relay, directly or by a name that resolves to 127.0.0.1.
+ * Allows everything to everybody on this machine, for development. Host and Origin must be loopback. Otherwise any page in the
+ * developer's browser could use the relay, directly or through a name that resolves to 127.0.0.1.
  */
 export const createLoopbackAuthPlugin = (): HttpAuthPlugin => ({
   authorize: async ({ host, origin }) => {
@@ -95,8 +95,8 @@ export const createLoopbackAuthPlugin = (): HttpAuthPlugin => ({
 const forwardingHeaders = ["x-forwarded-for", "forwarded", "via"]
 
 /**
- * Looks at the requests of an unprotected relay, and warns once when one came through a proxy that isn't trusted: it may serve
- * others than this machine. (The operator was warned of trusted ones at the start.)
+ * Checks the requests of an unprotected relay, and warns once of one that came through an untrusted proxy, which may serve other
+ * machines. (The start warns of trusted proxies.)
  */
 export const createProxyWarning = (log: Pick<Logger, "warn">) => {
   let warned = false
@@ -106,7 +106,7 @@ export const createProxyWarning = (log: Pick<Logger, "warn">) => {
     warned = true
     log.warn(
       { header },
-      "a request came through a proxy, and the relay is unprotected: everybody whom the proxy serves can use it. " +
+      "a request came through a proxy, and the relay is unprotected: every client of the proxy can use it. " +
         "Set SVC_SESSION_JWKS_URL (or SVC_SESSION_PUBLIC_KEY) and SVC_SESSION_AUDIENCE, or take the relay off the proxy",
     )
   }
@@ -114,7 +114,7 @@ export const createProxyWarning = (log: Pick<Logger, "warn">) => {
 
 export type ProxyWarning = ReturnType<typeof createProxyWarning>
 
-/** Throws `insufficient_scope`, naming what is missing. */
+/** Throws `insufficient_scope` with the missing scope. */
 export const requireScope = (principal: Principal, scope: Scope): void => {
   if (principal.scopes.includes(scope)) return
   throw errors.fail("insufficient_scope", { message: `The session token lacks the scope ${scope}.` })

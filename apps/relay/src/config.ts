@@ -17,7 +17,7 @@ const fields = {
   publicUrl: url("SVC_RELAY_URL", undefined),
   docsUrl: url("SVC_DOCS_URL", "http://localhost:4001"),
   enabled: flag("SVC_TRANSACTIONS_ENABLED", false),
-  // The first of them that is set.
+  // The first one that is set counts.
   upstreamUrls: {
     own: url("SVC_TRANSACTION_RPC_URL", undefined, upstream),
     chain: url("CHAIN_RPC_URL", undefined, upstream),
@@ -61,43 +61,43 @@ type Settings = ReturnType<typeof loadConfig<typeof fields>>
 const check = (settings: Settings, unusable: ReadonlySet<string>): string[] => {
   const { usage, upstreamUrls, jwksUrl, publicKey, publicKeyFile, nodeEnv, host } = settings
   const problems: string[] = []
-  // What is set and of no use is reported as that.
-  const given = (settingsByVariable: Readonly<Record<string, unknown>>): string[] =>
+  // A setting that can't be used has its own problem.
+  const setNames = (settingsByVariable: Readonly<Record<string, unknown>>): string[] =>
     Object.entries(settingsByVariable).flatMap(([name, value]) =>
       value === undefined && !unusable.has(name) ? [] : [name],
     )
   if (usage.enabled) {
     const needed = { SVC_TRANSACTION_USAGE_ENDPOINT: usage.endpoint, SVC_TRANSACTION_USAGE_TOKEN: usage.token }
-    const there = given(needed)
+    const there = setNames(needed)
     for (const name of Object.keys(needed)) {
       if (!there.includes(name)) problems.push(`${name}: is required when SVC_TRANSACTION_USAGE_ENABLED is true`)
     }
   }
-  const keys = given({
+  const keys = setNames({
     SVC_SESSION_JWKS_URL: jwksUrl,
     SVC_SESSION_PUBLIC_KEY: publicKey,
     SVC_SESSION_PUBLIC_KEY_FILE: publicKeyFile,
   })
-  if (keys.length > 1) problems.push(`${keys.join(", ")}: only one of them can be set`)
+  if (keys.length > 1) problems.push(`${keys.join(", ")}: set only one of them`)
   if (!settings.enabled) return problems
   const { own, chain, any } = upstreamUrls
-  if (given({ SVC_TRANSACTION_RPC_URL: own, CHAIN_RPC_URL: chain, RPC_URL: any }).length === 0) {
+  if (setNames({ SVC_TRANSACTION_RPC_URL: own, CHAIN_RPC_URL: chain, RPC_URL: any }).length === 0) {
     problems.push("SVC_TRANSACTION_RPC_URL: is required when SVC_TRANSACTIONS_ENABLED is true")
   }
   if (keys.length > 0 && settings.audiences.length === 0) {
-    problems.push("SVC_SESSION_AUDIENCE: is required with session keys: the stacks whose tokens count here")
+    problems.push("SVC_SESSION_AUDIENCE: is required with session keys: the stacks whose tokens this relay accepts")
   }
   if (keys.length === 0 && (nodeEnv === "production" || !isLoopback(host))) {
     const where = nodeEnv === "production" ? "with NODE_ENV=production" : `on HOST=${host}`
     problems.push(
-      `SVC_SESSION_JWKS_URL: the relay does not run unprotected ${where}: ` +
+      `SVC_SESSION_JWKS_URL: the relay doesn't run unprotected ${where}: ` +
         "set it, SVC_SESSION_PUBLIC_KEY or SVC_SESSION_PUBLIC_KEY_FILE, and SVC_SESSION_AUDIENCE",
     )
   }
   return problems
 }
 
-/** Everything the relay is told from outside, or one ConfigError with all that is wrong. */
+/** The relay's settings. Throws one ConfigError with all problems. */
 export const readConfig = async (env: Env) => {
   const [settings, publicKeys] = await readBoth(
     () => loadConfig(fields, env, check),

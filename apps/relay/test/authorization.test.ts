@@ -25,7 +25,7 @@ afterAll(async () => {
   await rpc.close()
 })
 
-test("without a token every route is 401 token-missing with a bare challenge, and the provider is not called", async () => {
+test("without a token every route is 401 token-missing with a bare challenge, and the provider isn't called", async () => {
   for (const route of routeNames) {
     for (const authorization of [undefined, "", "Bearer", "bearer  "]) {
       const answer = await relay.post(route, {}, authorization === undefined ? {} : { authorization })
@@ -36,7 +36,7 @@ test("without a token every route is 401 token-missing with a bare challenge, an
   expect(rpc.requests).toHaveLength(0)
 })
 
-test("a token that cannot count is 401 with its own code, and the challenge says invalid_token", async () => {
+test("an invalid token is 401 with a code for its fault, and the challenge says invalid_token", async () => {
   const other = await startIssuer(() => wallClock)
   const good = await issuer.token()
   const cases: [string, string][] = [
@@ -58,7 +58,7 @@ test("a token that cannot count is 401 with its own code, and the challenge says
   }
 })
 
-test("an API key sent as token, mistyped or not, is told that it is a key and not repeated; an unknown key id, where tokens come from", async () => {
+test("an API key sent as a token, mistyped or not, gets a hint that it is a key and is never repeated; an unknown key id, where to mint", async () => {
   const [key = "", ...others] = (["ak", "pk", "sk"] as const).map((kind) => mintKey(kind, randomBytes, randomBytes(32)))
   for (const [authorization, isTypo] of [
     ...[key, ...others].map((one) => [`Bearer ${one}`, false] as const),
@@ -79,7 +79,7 @@ test("an API key sent as token, mistyped or not, is told that it is a key and no
   expect(unknown.body.hint).toMatch(/^Mint a session token .* that this relay trusts/)
 })
 
-test("a token is good until it expires, also when it was verified before", async () => {
+test("a token is valid until it expires, even one that was verified before", async () => {
   const headers = await issuer.bearer()
   expect((await relay.post("block-height", {}, headers)).status).toBe(200)
   wallClock += 306_000
@@ -88,7 +88,7 @@ test("a token is good until it expires, also when it was verified before", async
   expect(late.body.hint).toMatch(/Mint a session token .* then repeat/)
 })
 
-test("each operation lets in whom its x-access names, and nobody else: scopes are exact words, independent of each other", async () => {
+test("each operation allows exactly the callers in its x-access: scopes are exact words, independent of each other", async () => {
   const credentials: (readonly [scopes: string, authorization: string | undefined])[] = [
     ["", undefined],
     ["", `Bearer ${mintKey("ak", randomBytes, randomBytes(32))}`],
@@ -125,7 +125,7 @@ test("a token bound to an origin counts only with that Origin", async () => {
   expect((await relay.post("block-height", {}, { ...headers, origin: "https://app.example" })).status).toBe(200)
 })
 
-test("while no verification key could be had, every token is 503 auth_unavailable", async () => {
+test("every token is 503 auth_unavailable until a verification key has been fetched", async () => {
   const verify = () => Promise.reject(new KeysUnavailableError("none"))
   const own = await testRelay(rpc.url, { auth: createSignedSessionAuthPlugin({ verify }) })
   const answer = await own.post("send", {}, { authorization: "Bearer a.b.c" })
@@ -135,7 +135,7 @@ test("while no verification key could be had, every token is 503 auth_unavailabl
   })
 })
 
-test.each(["X-Forwarded-For", "Forwarded", "Via"])("an unprotected relay takes %s for a proxy's", async (name) => {
+test.each(["X-Forwarded-For", "Forwarded", "Via"])("an unprotected relay recognises a proxy by %s", async (name) => {
   const warned: unknown[] = []
   const look = createProxyWarning({ warn: (fields: object) => void warned.push(fields) })
   for (const headers of [new Headers(), new Headers({ [name]: "x" }), new Headers({ [name]: "x" })])
@@ -143,9 +143,9 @@ test.each(["X-Forwarded-For", "Forwarded", "Via"])("an unprotected relay takes %
   expect(warned).toEqual([{ header: name.toLowerCase() }])
 })
 
-test("unprotected, only requests that name this machine as Host and Origin are served", async () => {
+test("an unprotected relay serves only requests with this machine as Host and Origin", async () => {
   const { port } = await testRelay(rpc.url)
-  // fetch sets Host itself, so the request is written by hand.
+  // fetch sets Host, so this request is written as text.
   const send = async (headers: Record<string, string>): Promise<string> => {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     const answer = await rawExchange(

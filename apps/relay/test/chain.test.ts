@@ -60,7 +60,7 @@ test("a transfer goes through the relay from blockhash to finalized", async () =
   expect((await post("block-height", { commitment: "finalized" })).body.blockHeight).toMatch(/^\d+$/)
 })
 
-test("a version 1 transaction goes the same way, beyond a packet's size where the setting allows it", async () => {
+test("a version 1 transaction goes through as well, larger than a packet if the setting allows it", async () => {
   const [payer, to] = [await funded(), (await generateKeyPairSigner()).address]
   pass(2)
   const instructions = [transfer(payer.address, to, 1_000_000_000n), memo(new Uint8Array(3000).fill(97))]
@@ -75,7 +75,7 @@ test("a version 1 transaction goes the same way, beyond a packet's size where th
   expect(await statusOf(signature)).toMatchObject({ confirmationStatus: "finalized", err: null })
 })
 
-test("an expired blockhash is not_submitted; past preflight it is dropped and never seen", async () => {
+test("an expired blockhash is not_submitted; without preflight the transaction is dropped and never found", async () => {
   const payer = await funded()
   pass(2)
   const hash = await latest()
@@ -108,7 +108,7 @@ test("a replay is unknown, carries the signature, and pays once", async () => {
   expect(await balance(to)).toBe(1_000_000_000n)
 })
 
-test("a minContextSlot that the chain has not reached is an upstream_rpc_error that can be tried again", async () => {
+test("a minContextSlot that the chain hasn't reached is a retryable upstream_rpc_error", async () => {
   const minContextSlot = "18446744073709551615"
   expect(await post("block-height", { minContextSlot })).toMatchObject({
     status: 502,
@@ -116,7 +116,7 @@ test("a minContextSlot that the chain has not reached is an upstream_rpc_error t
   })
 })
 
-test("a tampered transaction is refused by the relay's own check of its signatures", async () => {
+test("the relay's check of signatures rejects a changed transaction", async () => {
   const payer = await funded()
   const bytes = Buffer.from(await signedTransaction(payer, [memo(new Uint8Array(3))]), "base64")
   bytes[bytes.length - 2] = 9

@@ -23,7 +23,7 @@ const problems = async (env: Record<string, string>): Promise<readonly string[]>
 const names = async (env: Record<string, string>) => (await problems(env)).map((text) => text.split(":")[0])
 const enabled = { SVC_TRANSACTIONS_ENABLED: "true", SVC_TRANSACTION_RPC_URL: "http://127.0.0.1:8899" }
 
-test("with nothing set, or an upstream alone, it is a relay on loopback whose routes are off", async () => {
+test("without settings, or with only an upstream, the relay is on loopback and its routes are disabled", async () => {
   const off = { host: "127.0.0.1", port: 4002, enabled: false, trustedProxies: [], usage: undefined }
   for (const env of [{}, { RPC_URL: "http://127.0.0.1:8899" }]) expect(await readConfig(env)).toMatchObject(off)
 })
@@ -43,7 +43,7 @@ test("the upstream is the first non-empty of the three variables, and never the 
   expect(await names(only)).toEqual(["SVC_TRANSACTION_RPC_URL"])
 })
 
-test("fallbacks are a list of URLs, a repeated one counts once, and a wrong one is named without its text", async () => {
+test("fallbacks are a list of URLs; a duplicate counts once, and an invalid one is reported without its text", async () => {
   const { readFallbackUrls, sendUrl } = await readConfig({
     ...enabled,
     SVC_TRANSACTION_READ_FALLBACK_URLS: "https://a.example/?k=1, https://u:p@b.example/rpc/,https://a.example/?k=1",
@@ -59,7 +59,7 @@ test("fallbacks are a list of URLs, a repeated one counts once, and a wrong one 
   expect(problem).toMatch(/^SVC_TRANSACTION_READ_FALLBACK_URLS: (?!.*hunter2)/)
 })
 
-test("an unprotected relay starts on loopback outside production only, a disabled one anywhere", async () => {
+test("an unprotected relay starts only on loopback and outside production, a disabled one anywhere", async () => {
   for (const HOST of ["127.0.0.1", "localhost", "::1", "127.1.2.3"])
     expect(await names({ ...enabled, HOST })).toEqual([])
   for (const env of [
@@ -80,7 +80,7 @@ test("an unprotected relay starts on loopback outside production only, a disable
   }
 })
 
-test("keys need an audience, come from one place, and can come from a file", async () => {
+test("keys need an audience, have one source, and can be in a file", async () => {
   expect(await names({ ...enabled, SVC_SESSION_PUBLIC_KEY: publicKey })).toEqual(["SVC_SESSION_AUDIENCE"])
   const audience = { ...enabled, SVC_SESSION_AUDIENCE: "transfers" }
   const SVC_SESSION_PUBLIC_KEY_FILE = join(await testFolder(), "key.json")

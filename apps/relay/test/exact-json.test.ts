@@ -16,13 +16,13 @@ test("every u64 survives reading and writing with all its digits", () => {
   )
 })
 
-test("what is no u64 is never taken for one", () => {
+test("a value that isn't a u64 is never read as one", () => {
   const others = ["-1", "1.5", "18446744073709551616", "99999999999999999999999", "1e300", '"5"', "null", "[5]"]
   for (const text of others) expect(u64Text(parse(text))).toBeUndefined()
   expect(u64Text({ rawJSON: "5" })).toBeUndefined()
 })
 
-test("any other JSON is read as the language reads it", () => {
+test("any other JSON is parsed as JSON.parse does", () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       expect(JSON.stringify(parse(text))).toBe(JSON.stringify(JSON.parse(text)))
@@ -30,7 +30,7 @@ test("any other JSON is read as the language reads it", () => {
   )
 })
 
-test("bytes that are not UTF-8 JSON, and exact texts of too many values, are refused", () => {
+test("bytes that aren't UTF-8 JSON, and exact texts with too many values, are rejected", () => {
   for (const bytes of [[0xff], [0x22, 0xc3, 0x22], [0x7b], []])
     expect(() => parseExact(Uint8Array.from(bytes))).toThrow(/JSON|encoded/)
   const many = `[18446744073709551615${",1".repeat(100_001)}]`
@@ -38,7 +38,7 @@ test("bytes that are not UTF-8 JSON, and exact texts of too many values, are ref
   expect(parse(many.replace("18446744073709551615", "1"))).toHaveLength(100_002)
 })
 
-test("nesting is bounded, however deep the text goes", () => {
+test("nesting is bounded, however deep the text is", () => {
   const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`
   expect(isShallow(parse(nested(32)))).toBe(true)
   expect(isShallow(parse(nested(34)))).toBe(false)

@@ -38,7 +38,7 @@ afterAll(async () => {
   await rpc.close()
 })
 
-/** Node's own client: it sends headers that better-behaved ones refuse. */
+/** Node's client sends headers that other clients reject. */
 const call = (path: string, method: string, headers: OutgoingHttpHeaders, body: Uint8Array | undefined) =>
   new Promise<{ status: number; text: string }>((resolve, reject) => {
     const outgoing = request({ port: relay.port, agent, path, method, headers }, (response) => {
@@ -120,7 +120,7 @@ const reply = fc.record({
 
 const upstreamErrors = new Set(["upstream_rpc_error", "upstream_unavailable", "submission_unknown", "upstream_timeout"])
 
-test(`${runs} requests of any kind, to a provider of any kind: every answer is one of the contract, none a 500`, async () => {
+test(`${runs} random requests to a random provider: every response is described, and none is a 500`, async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...routes.map(({ path }) => path)) }, fc.webPath()),

@@ -25,7 +25,7 @@ const does = (run: () => unknown): boolean => {
   }
 }
 
-/** Where a legacy or v0 message ends, walked without the decoder that is judged: undefined when bytes are missing. */
+/** The end of a legacy or v0 message, found without the tested decoder; undefined if bytes are missing. */
 const messageEnd = (bytes: Uint8Array): number | undefined => {
   const versioned = ((bytes[0] ?? 0) & 0x80) !== 0
   let at = versioned ? 1 : 0
@@ -57,7 +57,7 @@ const messageEnd = (bytes: Uint8Array): number | undefined => {
   return at > bytes.length ? undefined : at
 }
 
-/** The same of a version 1 message, whose lists have their lengths ahead of them all. */
+/** The same for a version 1 message, in which all lengths come before the lists. */
 const messageEndV1 = (bytes: Uint8Array): number | undefined => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   try {
@@ -90,7 +90,7 @@ const mayPassV1 = (bytes: Uint8Array): boolean => {
   return messageEndV1(message) === message.length && (message[41] ?? 0) >= count
 }
 
-/** What `structure` must take: what kit takes, less the checks that are named. */
+/** Whether `structure` must accept the bytes: if kit does, apart from the named checks. */
 const mayPass = (bytes: Uint8Array): boolean => {
   if (bytes[0] === 0x81) return mayPassV1(bytes)
   const count = bytes[0] ?? 0
@@ -126,7 +126,7 @@ beforeAll(async () => {
     signedTransaction(payer, [byBoth], { version: 1 }),
   ])
   seeds = wires.map((wire) => Buffer.from(wire, "base64"))
-  // A v0 message that looks accounts up in a table.
+  // A v0 message with an address lookup table.
   const plain = seeds[2] ?? Buffer.alloc(0)
   seeds.push(
     Buffer.concat([plain.subarray(0, -1), Buffer.from([1]), Buffer.alloc(32, 7), Buffer.from([2, 0, 1, 1, 2])]),
@@ -140,7 +140,7 @@ type Mutation = {
 }
 
 const mutate = (bytes: Uint8Array, { kind, at, byte }: Mutation): Uint8Array => {
-  // Half of the places lie in the message, where there is something to break.
+  // Half of the places are in the message, which has the most structure.
   const start = at % 2 === 0 || bytes[0] === 0x81 ? 0 : Math.min(1 + (bytes[0] ?? 0) * 64, bytes.length)
   const place = start + (Math.floor(at / 2) % Math.max(1, bytes.length - start))
   switch (kind) {
@@ -164,7 +164,7 @@ const mutation = fc.record({
   byte: fc.oneof(fc.nat(4), fc.constantFrom(0x7f, 0x80, 0x81, 0xff), fc.nat(255)),
 }) satisfies fc.Arbitrary<Mutation>
 
-test(`${runs} mutated transactions: no crash, and structure refuses exactly what kit or a named check refuses`, async () => {
+test(`${runs} mutated transactions: no crash, and structure rejects exactly what kit or a named check rejects`, async () => {
   let passed = 0
   await fc.assert(
     fc.asyncProperty(fc.nat(6), fc.array(mutation, { maxLength: 3 }), async (which, mutations) => {

@@ -13,7 +13,7 @@ const rpcKey = "rpc-key-0123456789"
 const account = "Vote111111111111111111111111111111111111111"
 const programLog = "Program log: nobody else's business"
 
-/** Every way in which bytes can stand in a text. */
+/** Every form of bytes in a text. */
 const spellings = (bytes: Uint8Array): string[] => {
   const buffer = Buffer.from(bytes)
   return [
@@ -24,7 +24,7 @@ const spellings = (bytes: Uint8Array): string[] => {
   ]
 }
 
-test("nothing that leaves for usage, metrics, traces or logs holds a transaction, signature, token, account, log or key", async () => {
+test("usage records, metrics, traces and logs never contain a transaction, signature, token, account, log or key", async () => {
   const rpc = await startFakeRpc()
   const usage = await testReceiver()
   const collector = await testReceiver()
@@ -87,7 +87,7 @@ test("nothing that leaves for usage, metrics, traces or logs holds a transaction
   const telemetry = collector.received
     .map(({ url, headers, body }) => url + JSON.stringify(headers) + body.toString("latin1"))
     .join()
-  // The test would prove nothing if these were empty, or if what is looked for had never been there.
+  // The test proves something only if these aren't empty, and the secrets were used.
   expect(records.match(/"event_id"/g)).toHaveLength(23)
   expect(telemetry).toContain("svc.transaction.denials.total")
   expect(telemetry).toContain("provider simulateTransaction")

@@ -34,7 +34,7 @@ const perMinute = (inspect: number, send: number, status: number) => ({
 const trusted = [{ address: "127.0.0.0", prefix: 8, family: "ipv4" as const }]
 const from = (address: string) => ({ "x-forwarded-for": address })
 
-test("each class has its own bucket per address, and opens again a minute later", async () => {
+test("each class has a bucket per address, which is free again a minute later", async () => {
   answerAll()
   const relay = await testRelay(rpc.url, { env: perMinute(1, 1, 2), now })
   const codes = async (route: string, times: number) => {
@@ -55,7 +55,7 @@ test("each class has its own bucket per address, and opens again a minute later"
   expect(await codes("block-height", 1)).toEqual([200])
 })
 
-test("each concurrency setting limits a class of its own, and each class has one", async () => {
+test("each concurrency setting limits one class, and each class has one", async () => {
   const { concurrency, perMinute: rates } = await readConfig({})
   const refused = await Promise.all(
     Object.keys(concurrency).map(async (closed) => {
@@ -79,7 +79,7 @@ test("each concurrency setting limits a class of its own, and each class has one
   expect(refused.flat().toSorted()).toEqual(routes.map(({ operation }) => operation).toSorted())
 })
 
-test("addresses are told apart behind a trusted proxy only, and IPv6 by its /64", async () => {
+test("addresses differ only behind a trusted proxy, and IPv6 addresses by their /64", async () => {
   answerAll()
   const relay = await testRelay(rpc.url, { env: perMinute(9, 9, 1), now, trusted })
   const status = async (headers: Record<string, string>, by = relay) =>
@@ -97,7 +97,7 @@ test("addresses are told apart behind a trusted proxy only, and IPv6 by its /64"
   expect(await status(from("192.0.2.2"), untrusting)).toBe(429)
 })
 
-test("a subject has the lower of setting and claim, over all its addresses, apart for each class of key", async () => {
+test("a subject has the lower of setting and claim, over all its addresses, separately for each class of key", async () => {
   answerAll()
   const relay = await testRelay(rpc.url, { env: perMinute(9, 9, 4), now, auth: issuer.plugin, trusted })
   const limits = { max_transaction_status_requests_per_minute: 2 }
@@ -120,7 +120,7 @@ test("a subject has the lower of setting and claim, over all its addresses, apar
   ).toEqual([200, 200, 429])
 })
 
-test("a setting or claim of 0 denies all, with Retry-After 60", async () => {
+test("a setting or claim of 0 rejects everything, with Retry-After 60", async () => {
   answerAll()
   const relay = await testRelay(rpc.url, { env: perMinute(0, 9, 9), now, auth: issuer.plugin })
   const none = await relay.post("fee", {})
@@ -135,7 +135,7 @@ test("a setting or claim of 0 denies all, with Retry-After 60", async () => {
   }
 })
 
-test("claims lower the sizes too", async () => {
+test("claims also lower the sizes", async () => {
   const relay = await testRelay(rpc.url, { auth: issuer.plugin })
   const body = { transaction: "AAAA" }
   const small = await issuer.bearer({ limits: { max_transaction_request_bytes: 10 } })
@@ -146,7 +146,7 @@ test("claims lower the sizes too", async () => {
   expect((await relay.post("send", { transaction: "A".repeat(5000) }, high)).body.code).toBe("request_too_large")
 })
 
-test("places: send and the rest apart, taken without waiting, free again after the answer", async () => {
+test("places of send and of the other routes are separate, taken without waiting, and free again after the response", async () => {
   rpc.script(() => ({ after: "stall" }))
   const relay = await testRelay(rpc.url, {
     env: { SVC_TRANSACTION_INSPECT_CONCURRENCY: "2", SVC_TRANSACTION_SEND_CONCURRENCY: "1" },
@@ -174,7 +174,7 @@ test("places: send and the rest apart, taken without waiting, free again after t
   expect((await relay.post("block-height", {})).status).toBe(200)
 })
 
-test("a subject's claim limits its places, and leaves others theirs", async () => {
+test("a subject's claim limits only its own places", async () => {
   rpc.script(() => ({ after: "stall" }))
   const relay = await testRelay(rpc.url, { auth: issuer.plugin })
   const alice = await issuer.bearer({ limits: { max_transaction_concurrency: 1 } })
@@ -191,7 +191,7 @@ test("a subject's claim limits its places, and leaves others theirs", async () =
   expect((await Promise.all([held, ...others])).map(({ status }) => status)).toEqual([502, 502, 502])
 })
 
-test("a body that does not arrive holds no place", async () => {
+test("a body that doesn't arrive takes no place", async () => {
   answerAll()
   const relay = await testRelay(rpc.url, { env: { SVC_TRANSACTION_INSPECT_CONCURRENCY: "1" } })
   const head = "POST /transactions/v1/block-height HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -205,7 +205,7 @@ test("a body that does not arrive holds no place", async () => {
   for (const socket of slow) socket.destroy()
 })
 
-test("a flood from new addresses refuses no valid token, not even its neighbours', and takes no more for itself", async () => {
+test("a flood from new addresses rejects no valid token, not even of its neighbours, and gets no more requests", async () => {
   const settings = { perMinute: { inspect: 9, status: 9, send: 2 }, concurrency: { inspect: 9, send: 9 }, timeoutMs }
   const admission = createAdmission(settings, createLocalLimits({ now: () => 0, maxBuckets: 50 }))
   const network = (site: string, subnet: number) => `20010db8${site}${subnet.toString(16).padStart(4, "0")}/64`
@@ -230,7 +230,7 @@ test("a flood from new addresses refuses no valid token, not even its neighbours
   expect(await passes(network("0000", 60_001))).toBe(false)
 })
 
-test("places are never over-given and never lost, whoever comes and goes", async () => {
+test("places never exceed the limit and are never lost, in any order of requests", async () => {
   const step = fc.record({
     kind: fc.constantFrom("send" as const, "inspect" as const, "status" as const),
     who: fc.nat(2),

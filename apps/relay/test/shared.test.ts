@@ -45,7 +45,7 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
       SVC_LIMITS_URL: redis.url,
       SVC_LIMITS_PREFIX: prefix,
       SVC_LIMITS_REPLICAS: "3",
-      // The machine may be busy: what is judged here is who is let in, not when.
+      // The machine may be busy, and these tests are about who is admitted, not when.
       SVC_LIMITS_TIMEOUT_MS: "2000",
       ...env,
     })
@@ -58,7 +58,7 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
   const mode = async ({ url }: Service): Promise<unknown> =>
     ((await (await fetch(`${url}/health`)).json()) as { limits?: unknown }).limits
 
-  test("600 calls at once on three relays against a limit of 60, in the default time: exactly 60 are in", async () => {
+  test("600 concurrent calls on three relays with a limit of 60, in the default time: exactly 60 are admitted", async () => {
     const env = { SVC_TRANSACTION_STATUS_REQUESTS_PER_MINUTE: "60", SVC_LIMITS_TIMEOUT_MS: "" }
     const relays = await Promise.all([1, 2, 3].map(() => start(env)))
     expect(await Promise.all(relays.map(mode))).toEqual(["shared", "shared", "shared"])
@@ -66,12 +66,12 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
       Array.from({ length: 600 }, (_, index) => post(relays[index % 3] ?? expect.fail("no relay"), "block-height", {})),
     )
     const statuses = answers.map(({ status }) => status)
-    // A place may be taken just then: the request counts all the same.
+    // A request counts even if no place is free.
     expect(statuses.filter((status) => status === 200 || status === 503)).toHaveLength(60)
     expect(statuses.filter((status) => status === 429)).toHaveLength(540)
   })
 
-  test("kill -9 of a relay that holds all places: another has them when the leases have run out", async () => {
+  test("after kill -9 of a relay with all places, another relay gets them when the leases end", async () => {
     const env = { SVC_TRANSACTION_SEND_CONCURRENCY: "1", SVC_TRANSACTION_SEND_TIMEOUT_MS: "1000" }
     const [dying, other] = [await start(env), await start(env)]
     const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(3))])
@@ -107,7 +107,7 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
       while (!over.signal.aborted) {
         const { status } = await post(relay, "block-height", {})
         seen.set(status, (seen.get(status) ?? 0) + 1)
-        // What is over a limit asks the store no more; this goes on to.
+        // A request over a limit doesn't ask the store; this one does.
         expect((await post(relay, "latest-blockhash", {})).status).toBe(200)
         await delay(20)
       }
@@ -134,7 +134,7 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
     expect(seen.get(200)).toBeLessThanOrEqual(2 * limit)
   }, 90_000)
 
-  test("a rolling restart under load: no request is lost, no send goes out twice", async () => {
+  test("a rolling restart under load: no request is lost, and no send is sent twice", async () => {
     const many = { SVC_TRANSACTION_SEND_REQUESTS_PER_MINUTE: "100000", SVC_TRANSACTION_SEND_CONCURRENCY: "1000" }
     const relays = [await start(many), await start(many)]
     rpc.script((r) => result(r, JSON.stringify(base58(firstSignatureOf(String(r.params[0]))))))
@@ -143,7 +143,7 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
     let sent = 0
     const sendOne = async (): Promise<void> => {
       const transaction = await signedTransaction(payer, [memo(Buffer.from(String(++sent)))])
-      // As a proxy does: the next relay where one takes no connection, or turns the request away unsent.
+      // Like a proxy: the next relay if one refuses the connection, or rejects the request unsent.
       for (let attempt = 0; ; attempt++) {
         const relay = relays[attempt % relays.length] ?? expect.fail("no relay")
         const answer = await post(relay, "send", { transaction }).catch((error: unknown) => {

@@ -29,7 +29,7 @@ beforeAll(async () => {
   }
 })
 
-test("base64 is taken in its one canonical form only", async () => {
+test("only canonical base64 is accepted", async () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
       const text = Buffer.from(bytes).toString("base64")
@@ -45,7 +45,7 @@ test("base64 is taken in its one canonical form only", async () => {
   expect(await codeOf(() => decodeBase64("AAAA", "x", 2))).toBe("transaction_too_large")
 })
 
-test("a signed transaction gives the base58 of its first signature as its id", async () => {
+test("the id of a signed transaction is the base58 of its first signature", async () => {
   for (const wire of wires) {
     const signature = Object.values(getTransactionDecoder().decode(wire).signatures)[0] ?? expect.fail("unsigned")
     for (const verify of ["none", "structure", "signatures"] as const) {
@@ -54,7 +54,7 @@ test("a signed transaction gives the base58 of its first signature as its id", a
   }
 })
 
-test("a wrong signature count, or an end before the message, is no transaction", async () => {
+test("bytes with a wrong signature count, or without a message, aren't a transaction", async () => {
   const count = (value: number[], rest = v0().subarray(1)) => Uint8Array.from([...value, ...rest])
   for (const bytes of [
     new Uint8Array(),
@@ -72,7 +72,7 @@ test("a wrong signature count, or an end before the message, is no transaction",
   expect(await codeOf(() => checkSigned(Uint8Array.from([64, ...Array(64 * 64 + 1).fill(1)]), "none"))).toBe("ok")
 })
 
-test("a first byte that is neither a count nor version 1 is no transaction, and the refusal says what is read", async () => {
+test("bytes that start with neither a count nor version 1 aren't a transaction, and the error names the accepted versions", async () => {
   for (const first of [0, 0x41, 0x80, 0x82, 0xff]) {
     for (const verify of ["none", "structure", "signatures"] as const) {
       const refused = checkSigned(Uint8Array.from([first, ...v1().subarray(1)]), verify)
@@ -84,7 +84,7 @@ test("a first byte that is neither a count nor version 1 is no transaction, and 
   }
 })
 
-test("version 1: signatures as many as its header demands, last, none zero on a send, and no byte too few", async () => {
+test("version 1: as many signatures at the end as its header requires, none zero on a send, and no byte missing", async () => {
   for (const verify of ["none", "structure"] as const) {
     const bare = bytesOf(unsigned(Buffer.from(v1()).toString("base64")))
     expect(await codeOf(() => checkSigned(bare, verify))).toBe("unsigned_transaction")
@@ -96,13 +96,13 @@ test("version 1: signatures as many as its header demands, last, none zero on a 
     }
     expect(await codeOf(() => checkTransaction(v1().subarray(0, 67), verify))).toBe("invalid_transaction")
   }
-  // Inside the older envelope: what a validator of today can't read, and a newer one might.
+  // Inside the older envelope: a message that only a newer validator may read.
   const behind = Uint8Array.from([1, ...v1().subarray(-64), ...v1().subarray(0, -64)])
   expect(await codeOf(() => checkTransaction(behind, "structure"))).toBe("invalid_transaction")
   expect(await codeOf(() => checkTransaction(behind, "none"))).toBe("ok")
 })
 
-test("a transaction of any version may be as large as the setting says", async () => {
+test("a transaction of any version may be as large as the setting", async () => {
   const sized = (first: number, size: number) => Buffer.alloc(size).fill(first, 0, 1).toString("base64")
   const code = (text: string, max: number) => codeOf(() => decodeBase64(text, "x", max))
   expect(await code(sized(0x81, 4096), 4096)).toBe("ok")
@@ -114,7 +114,7 @@ test("a transaction of any version may be as large as the setting says", async (
   }
 })
 
-test("every signature must be there for a send, none for a simulation", async () => {
+test("a send requires every signature, a simulation none", async () => {
   const two = Uint8Array.from([2, ...Array(64).fill(1), ...Array(64).fill(0), 1])
   expect(await codeOf(() => checkSigned(two, "none"))).toBe("unsigned_transaction")
   expect(await codeOf(() => checkTransaction(two, "none"))).toBe("ok")
@@ -123,7 +123,7 @@ test("every signature must be there for a send, none for a simulation", async ()
   expect(await codeOf(() => checkTransaction(bare, "structure"))).toBe("ok")
 })
 
-test("structure: a message of another version passes only when nothing is asked of it", async () => {
+test("structure: a message of another version passes only with `none`", async () => {
   for (const version of [0x81, 0x82, 0xff]) {
     const newer = Uint8Array.from(v0())
     newer[65] = version
@@ -133,7 +133,7 @@ test("structure: a message of another version passes only when nothing is asked 
   }
 })
 
-test("a fee's message must not be empty, and with structure must be a whole message", async () => {
+test("the message of a fee must not be empty, and with structure must be whole", async () => {
   const message = bytesOf(messageOf(Buffer.from(v0()).toString("base64")))
   expect(getCompiledTransactionMessageDecoder().decode(message).version).toBe(0)
   expect(await codeOf(() => checkMessage(new Uint8Array(), "none"))).toBe("invalid_transaction")
@@ -143,7 +143,7 @@ test("a fee's message must not be empty, and with structure must be a whole mess
   expect(await codeOf(() => checkMessage(Uint8Array.from([...message, 1]), "structure"))).toBe("invalid_transaction")
 })
 
-test("signatures: one changed bit anywhere in a signature or the message is noticed", async () => {
+test("signatures: one changed bit anywhere in a signature or the message is detected", async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(0, 1, 2), fc.nat(), fc.integer({ min: 0, max: 7 }), async (which, place, bit) => {
       const wire = Uint8Array.from(wires[which] ?? [])

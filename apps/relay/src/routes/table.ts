@@ -6,10 +6,10 @@ import { send } from "./send.ts"
 import { signatureStatus } from "./signature-status.ts"
 import { simulate } from "./simulate.ts"
 
-/** Every route to the provider: what is not in this table is no path. */
+/** Every route to the provider. Other paths are unknown. */
 export const routes: readonly Route[] = [latestBlockhash, fee, simulate, signatureStatus, blockHeight, send]
 
 const sendPaths = new Set<string>(routes.filter((route) => route.class === "send").map(({ path }) => path))
 
-/** Whether an error at this path must tell what became of a transaction. */
+/** Whether an error at this path must have `submissionState`. */
 export const isSendPath = (path: string): boolean => sendPaths.has(path)

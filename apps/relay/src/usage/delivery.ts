@@ -1,7 +1,7 @@
 import { clientSpan, type Fail, outsideRequests } from "@svc/telemetry"
 import type { Agent } from "undici"
 
-/** Posts one batch; gives the status, or rejects when the transport failed. */
+/** Posts one batch. Returns the status; rejects if the transport fails. */
 export type PostUsage = (body: string, signal: AbortSignal) => Promise<number>
 
 const maxTries = 5
@@ -14,7 +14,7 @@ const isRetryable = (status: number): boolean => status === 408 || status === 42
 export const createPostUsage = (agent: Agent, endpoint: string, token: string): PostUsage => {
   const { origin, pathname, search } = new URL(endpoint)
   const post = async (body: string, signal: AbortSignal, fail: Fail): Promise<number> => {
-    const { statusCode, body: answer } = await agent.request({
+    const { statusCode, body: rest } = await agent.request({
       origin,
       path: pathname + search,
       method: "POST",
@@ -22,18 +22,18 @@ export const createPostUsage = (agent: Agent, endpoint: string, token: string): 
       body,
       signal,
     })
-    await answer.dump()
+    await rest.dump()
     if (!isSuccess(statusCode)) fail(String(statusCode), { "http.response.status_code": statusCode })
     return statusCode
   }
-  // A batch holds records of many requests and outlives them.
+  // A batch has the records of many requests, and is sent after they end.
   return (body, signal) =>
     outsideRequests(() => clientSpan("POST usage records", {}, (fail) => post(body, signal, fail)))
 }
 
 /**
- * Makes what delivers one batch, in at most 5 tries with growing pauses.
- * @param random from 0 to 1, for the jitter
+ * Makes the delivery of a batch, in at most 5 attempts with increasing delays.
+ * @param random returns a number from 0 to 1, for the jitter
  */
 export const createDelivery = (post: PostUsage, random: () => number) => {
   const stop = new AbortController()
@@ -52,7 +52,7 @@ export const createDelivery = (post: PostUsage, random: () => number) => {
     })
 
   return {
-    /** Resolves to whether the batch arrived. */
+    /** Resolves to true if the batch arrived. */
     deliver: async (body: string): Promise<boolean> => {
       for (let attempt = 0; attempt < maxTries && !stop.signal.aborted; attempt++) {
         if (attempt > 0) await pause(backoffMs * 2 ** (attempt - 1) * (0.5 + random() / 2))
@@ -61,17 +61,17 @@ export const createDelivery = (post: PostUsage, random: () => number) => {
           if (isSuccess(status)) return true
           if (!isRetryable(status)) return false
         } catch {
-          // The transport failed: as good as a 5xx.
+          // A failed transport is like a 5xx.
         }
       }
       return false
     },
-    /** Whoever waits for its next try takes it now; the waits after that are real again. */
+    /** Ends the current delays; later ones are complete again. */
     hurry: (): void => {
       hurry.abort()
       hurry = new AbortController()
     },
-    /** Gives up what is under way. */
+    /** Stops the attempts in progress. */
     stop: (): void => {
       stop.abort()
       hurry.abort()
