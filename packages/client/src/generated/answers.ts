@@ -769,21 +769,21 @@ export type RelayHealth = {
   readonly status: "ok"
   /** Version of the service */
   readonly version: string
-  /** Who counts the limits: a store for all replicas, or each replica for itself. */
+  /** Where the limits are counted: in a store for all replicas, or in each replica. */
   readonly limits: "shared" | "local"
   /** State of the transaction routes */
   readonly transactions: {
     /** Whether the transaction routes are on */
     readonly enabled: boolean
-    /** With fallbacks for reads: which provider gave the last response. */
+    /** With fallbacks for reads: the provider that responded last. */
     readonly answering?: string
-    /** With `chain=true`: the provider's chain, if the provider tells it. */
+    /** With `chain=true`: the provider's chain, if it is known. */
     readonly chain?: {
       /** The chain's genesis hash, base58. */
       readonly genesis_hash: string
-      /** Of a public network: mainnet, devnet or testnet. */
+      /** The name of a public network: mainnet, devnet or testnet. */
       readonly network?: string
-      /** Of a chain on this machine: where `requestAirdrop` gives test funds. */
+      /** For a chain on this machine: the URL where `requestAirdrop` gives test funds. */
       readonly faucet?: string
     }
   }
