@@ -207,6 +207,21 @@ describe("key rotation on two replicas at once", () => {
     }
   })
 
+  test("of rotations with overlap 0 that arrive at once, at replicas with different clocks, exactly one succeeds", async () => {
+    first.clock.offsetMs = 1500
+    for (let round = 0; round < 5; round++) {
+      const { key, id } = await replica(1).signUp()
+      const asked = Array.from({ length: 12 }, (_, index) => rotate(replica(index), key, id, { overlap_seconds: 0 }))
+      const responses = await Promise.all(asked)
+      const made = responses.filter(({ status }) => status === 201)
+      expect(made).toHaveLength(1)
+      const codes = responses.flatMap(({ code }) => code ?? [])
+      expect(["expired-api-key", "key-not-active"]).toEqual(expect.arrayContaining(codes))
+      expect(await replica(0).faultOf(made[0]?.body.key)).toBeNull()
+    }
+    first.clock.offsetMs = 0
+  })
+
   test("a successor's first use and another rotation of what it replaces: one of the two is refused, never neither", async () => {
     for (let round = 0; round < 25; round++) {
       const { key, id } = await replica(0).signUp()

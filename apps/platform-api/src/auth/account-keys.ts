@@ -9,10 +9,11 @@ import { accountName, type Principal } from "./authenticate.ts"
 export const maxLiveKeys = 25
 export const maxReplacedKeys = 25
 
-/** A change of an account's keys: who makes it, when, and what the audit log records of the request. */
+/** A change of an account's keys: who makes it, and what the audit log records of the request. */
 export type KeyChange = {
   readonly principal: Principal
-  readonly at: Date
+  /** Read under the account's lock: a time from before the wait could be older than what another change has set. */
+  readonly now: () => Date
   readonly address: string
   readonly requestId: string
 }
@@ -36,7 +37,7 @@ export const checkManager = ({ isReplaced, keyId }: Principal, rotated?: number)
 }
 
 /** Concurrent requests: the second must fail if the first revoked or replaced its key. */
-const checkStillGood = async (tx: Orm, { principal, at }: KeyChange, rotated?: number): Promise<void> => {
+const checkStillGood = async (tx: Orm, principal: Principal, at: Date, rotated?: number): Promise<void> => {
   const [row] = await tx.select().from(apiKeys).where(own(principal.userId, principal.keyId))
   if (row === undefined) throw errors.fail("invalid-api-key")
   const status = keyStatus(row, at)
@@ -50,15 +51,16 @@ type Tell = (action: AuditEntry["action"], target: string) => Promise<void>
 const changing = <T>(
   queries: Queries,
   change: KeyChange,
-  work: (tx: Orm, tell: Tell) => Promise<T>,
+  work: (tx: Orm, at: Date, tell: Tell) => Promise<T>,
   rotated?: number,
 ): Promise<T> => {
-  const { principal, at, address, requestId } = change
+  const { principal, now, address, requestId } = change
   const transact = async (tx: Orm): Promise<T> => {
     await lockUser(tx, principal.userId)
-    await checkStillGood(tx, change, rotated)
+    const at = now()
+    await checkStillGood(tx, principal, at, rotated)
     const actor = accountName(principal)
-    return work(tx, (action, target) => audit(tx, { at, actor, action, target, address, requestId }))
+    return work(tx, at, (action, target) => audit(tx, { at, actor, action, target, address, requestId }))
   }
   return queries.transaction(transact, `user ${principal.userId}`)
 }
@@ -83,39 +85,37 @@ export const listKeys = (
 export const mintAccountKey = (
   queries: Queries,
   change: KeyChange,
-  key: Pick<Parameters<typeof insertKey>[1], "kind" | "name" | "origins" | "expiresAt">,
+  key: Pick<Parameters<typeof insertKey>[1], "kind" | "name" | "origins">,
+  expiry: (at: Date) => Date | undefined,
   material: KeyMaterial,
-): Promise<{ readonly id: number; readonly text: string }> => {
+) => {
   const { userId } = change.principal
-  return changing(queries, change, async (tx, tell) => {
-    const held = await tx.$count(apiKeys, and(live(userId, change.at), isNull(apiKeys.replacedBy)))
+  return changing(queries, change, async (tx, at, tell) => {
+    const held = await tx.$count(apiKeys, and(live(userId, at), isNull(apiKeys.replacedBy)))
     if (held >= maxLiveKeys) {
       throw errors.fail("too-many-keys", { message: `The account has ${maxLiveKeys} live keys.` })
     }
-    const made = await insertKey(tx, { ...key, userId, createdAt: change.at }, material)
+    const expiresAt = expiry(at)
+    const made = await insertKey(tx, { ...key, expiresAt, userId, createdAt: at }, material)
     await tell("key.mint", `key:${made.id}`)
-    return made
+    return { ...made, expiresAt }
   })
 }
 
 /** Returns how many usable secret keys are left that weren't replaced. Throws key-not-found, and what minting does. */
 export const revokeAccountKey = (queries: Queries, change: KeyChange, id: number): Promise<number> => {
   const { userId } = change.principal
-  return changing(queries, change, async (tx, tell) => {
-    const gone = await tx
-      .update(apiKeys)
-      .set({ revokedAt: change.at })
-      .where(own(userId, id))
-      .returning({ id: apiKeys.id })
+  return changing(queries, change, async (tx, at, tell) => {
+    const gone = await tx.update(apiKeys).set({ revokedAt: at }).where(own(userId, id)).returning({ id: apiKeys.id })
     if (gone.length === 0) throw errors.fail("key-not-found")
     await tell("key.revoke", `key:${id}`)
     const usable = and(isNull(apiKeys.disabledAt), isNull(apiKeys.replacedBy), eq(apiKeys.keyClass, "secret"))
-    return tx.$count(apiKeys, and(live(userId, change.at), usable))
+    return tx.$count(apiKeys, and(live(userId, at), usable))
   })
 }
 
 /**
- * Disables a key, or enables it again, and returns it. A key that already is what it should be stays unchanged. Throws
+ * Disables a key, or enables it again, and returns it with the time. A key that already is what it should be stays unchanged. Throws
  * key-not-found, key-disabled-by-operator, and what minting does.
  */
 export const switchAccountKey = (
@@ -123,21 +123,19 @@ export const switchAccountKey = (
   change: KeyChange,
   id: number,
   verb: "disable" | "enable",
-): Promise<StoredKey> => {
+): Promise<{ readonly key: StoredKey; readonly at: Date }> => {
   const mine = own(change.principal.userId, id)
-  return changing(queries, change, async (tx, tell) => {
+  return changing(queries, change, async (tx, at, tell) => {
     // Locked, because the operator may disable it at the same time.
     const [key] = await tx.select().from(apiKeys).where(mine).for("update")
     if (key === undefined) throw errors.fail("key-not-found")
-    if ((key.disabledAt !== null) === (verb === "disable")) return key
+    if ((key.disabledAt !== null) === (verb === "disable")) return { key, at }
     if (verb === "enable" && key.disabledBy !== "owner") throw errors.fail("key-disabled-by-operator")
     const values =
-      verb === "disable"
-        ? { disabledAt: change.at, disabledBy: "owner" as const }
-        : { disabledAt: null, disabledBy: null }
+      verb === "disable" ? { disabledAt: at, disabledBy: "owner" as const } : { disabledAt: null, disabledBy: null }
     await tx.update(apiKeys).set(values).where(mine)
     await tell(`key.${verb}`, `key:${id}`)
-    return { ...key, ...values }
+    return { key: { ...key, ...values }, at }
   })
 }
 
@@ -161,13 +159,15 @@ export const rotateAccountKey = (
   wish: { readonly name: string | undefined; readonly overlapSeconds: number },
   material: KeyMaterial,
 ) => {
-  const { at, principal } = change
+  const { principal } = change
   const { userId } = principal
-  const rotate = async (tx: Orm, tell: Tell) => {
+  const rotate = async (tx: Orm, at: Date, tell: Tell) => {
     const [old] = await tx.select().from(apiKeys).where(own(userId, id))
     if (old === undefined) throw errors.fail("key-not-found")
     if (keyStatus(old, at) !== "active") throw errors.fail("key-not-active")
     const lost = old.replacedBy === null ? undefined : await lostSuccessor(tx, old.replacedBy, at)
+    // Ended by that rotation, though by the clock of a replica that is ahead.
+    if (lost && old.expiresAt && old.expiresAt <= lost.createdAt) throw errors.fail("key-not-active")
     const overlapEnd = new Date(at.getTime() + wish.overlapSeconds * 1000)
     const oldExpiresAt = old.expiresAt !== null && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd
     if (lost !== undefined) {

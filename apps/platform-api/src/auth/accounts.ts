@@ -136,7 +136,7 @@ export const forgetSignups = (queries: Queries): Promise<unknown> =>
     await db.update(signups).set({ at: clock }).where(gt(signups.at, clock))
   })
 
-/** Locks the account until the transaction ends, so that changes of its keys happen one at a time. */
+/** Locks the account until the transaction ends, so that changes of its keys and records happen one at a time. */
 export const lockUser = async (tx: Orm, userId: number): Promise<void> => {
   await tx.select({ id: users.id }).from(users).where(eq(users.id, userId)).for("no key update")
 }

@@ -1,6 +1,5 @@
 // Which changes of a spec are allowed, and which take effect at once.
 import type { Orm } from "../db/database.ts"
-import { lockUser } from "../auth/accounts.ts"
 import { and, eq, isNull } from "../db/drizzle.ts"
 import { deployments, specs, stackNames, stacks } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
@@ -11,16 +10,14 @@ import type { SpecRow } from "../work/records.ts"
 
 const ownedBy = (userId: number) => and(eq(specs.ownerId, userId), isNull(specs.deletedAt))
 
-/** Throws limit-reached. The lock on the account keeps concurrent requests within the limit. */
+/** Throws limit-reached. Call it under the account's lock. */
 export const checkNumber = async (tx: Orm, userId: number, limit: number): Promise<void> => {
-  await lockUser(tx, userId)
   if ((await tx.$count(specs, ownedBy(userId))) >= limit)
     throw errors.fail("limit-reached", { message: `You have ${limit} specs, the maximum (SVC_SPECS_PER_OWNER).` })
 }
 
-/** Throws spec-name-taken. The lock on the account keeps names unique. */
+/** Throws spec-name-taken. Call it under the account's lock. */
 export const checkName = async (tx: Orm, userId: number, name: string): Promise<void> => {
-  await lockUser(tx, userId)
   const same = and(ownedBy(userId), eq(specs.name, name))
   const [taken] = await tx.select({ id: specs.id }).from(specs).where(same)
   if (taken !== undefined) throw errors.fail("spec-name-taken")

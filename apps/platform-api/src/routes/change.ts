@@ -2,6 +2,7 @@ import type { Context } from "hono"
 import { audit, type AuditEntry } from "../audit.ts"
 import { policies } from "../auth/agent-policy.ts"
 import { type AppEnv, authenticated } from "../auth/guard.ts"
+import { lockUser } from "../auth/accounts.ts"
 import type { Orm } from "../db/database.ts"
 import { and, eq, lt } from "../db/drizzle.ts"
 import { idempotencyKeys } from "../db/schema/index.ts"
@@ -47,8 +48,8 @@ const respond = (
   })
 
 /**
- * Makes a person's change in one transaction, with its audit row and the response for its Idempotency-Key. The same key
- * and body (by hash) get the same response for a day. A concurrent request with the same key waits for the first.
+ * Makes a person's change in one transaction under the account's lock, with its audit row and the response for its
+ * Idempotency-Key. The same key and body (by hash) get the same response for a day.
  */
 export const change = async <T, Status extends ChangeStatus>(
   { database, wallClock }: Dependencies,
@@ -59,9 +60,11 @@ export const change = async <T, Status extends ChangeStatus>(
   const { hash: bodyHash } = c.get("upload") ?? { hash: "" }
   const { userId } = c.get("principal")
   const requestId = c.get("requestId")
-  const at = new Date(wallClock())
-  const about = { at, actor: `user:${userId}`, address: c.get("clientAddress"), requestId }
   const transact = async (tx: Orm): Promise<Response> => {
+    await lockUser(tx, userId)
+    // Not before: a time from before the wait could be older than what another change has set.
+    const at = new Date(wallClock())
+    const about = { at, actor: `user:${userId}`, address: c.get("clientAddress"), requestId }
     const given: Change = { tx, at, userId, tell: (action, target) => audit(tx, { ...about, action, target }) }
     const doWork = async () => {
       const { status, body, location = null } = await work(given)

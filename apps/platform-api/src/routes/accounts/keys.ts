@@ -47,7 +47,7 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
   const known = authenticated(dependencies, policy)
   const changeOf = (c: Context<AppEnv>): KeyChange => ({
     principal: c.get("principal"),
-    at: new Date(dependencies.wallClock()),
+    now: () => new Date(dependencies.wallClock()),
     address: c.get("clientAddress"),
     requestId: c.get("requestId"),
   })
@@ -77,11 +77,10 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
   })
 
   const mint = async (c: Context<AppEnv>, given: z.infer<typeof schemas.secretBody>, origins?: readonly string[]) => {
-    const change = changeOf(c)
     const days = given.expires_in_days ?? (origins && publishableDays)
-    const expiresAt = days === undefined ? undefined : new Date(change.at.getTime() + days * dayMs)
-    const wanted = { kind: origins ? "pk" : kind, name: schemas.keyName(given.name), origins, expiresAt } as const
-    const key = await mintAccountKey(c.get("queries"), change, wanted, dependencies)
+    const expiry = (at: Date) => (days === undefined ? undefined : new Date(at.getTime() + days * dayMs))
+    const wanted = { kind: origins ? "pk" : kind, name: schemas.keyName(given.name), origins } as const
+    const key = await mintAccountKey(c.get("queries"), changeOf(c), wanted, expiry, dependencies)
     return schemas.presentMade({ ...wanted, ...key })
   }
 
@@ -198,8 +197,8 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
     })
     api.openapi(switchRoute, async (c) => {
       const change = changeOf(c)
-      const key = await switchAccountKey(c.get("queries"), change, c.req.valid("param").id, verb)
-      return c.json(schemas.present(key, change.at, change.principal.keyId), 200, noStore)
+      const { key, at } = await switchAccountKey(c.get("queries"), change, c.req.valid("param").id, verb)
+      return c.json(schemas.present(key, at, change.principal.keyId), 200, noStore)
     })
   }
 

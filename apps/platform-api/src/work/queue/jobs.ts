@@ -15,16 +15,17 @@ export const workChannel = "svc_work"
 
 const leaseSeconds = 15
 
-// The database's clock decides, because replicas' clocks differ.
-const now = sql`now()`
-const leaseEnd = sql`now() + make_interval(secs => ${leaseSeconds})`
+// The database's clock decides, because replicas' clocks differ. Each statement has its own time: the transaction's is
+// from before it waited for a lock.
+const now = sql`statement_timestamp()`
+const leaseEnd = sql`${now} + make_interval(secs => ${leaseSeconds})`
 const noLease = { leaseBy: null, leaseUntil: null }
 
 const tell = (tx: Orm) => tx.execute(sql`select pg_notify(${workChannel}, '')`)
 
 const isJob = (kind: JobKind, id: number) => and(eq(jobs.kind, kind), eq(jobs.recordId, id))
 
-// Every transaction locks in the same order to avoid deadlocks: the spec (requests only), jobs of runs, jobs of their
+// Every transaction locks in the same order to avoid deadlocks: the account and the spec (requests only), jobs of runs, jobs of their
 // builds, then the records, the registry and notices.
 
 /** Locks the jobs of a spec that the transaction has locked. Workers start no step of them until it ends. */
@@ -83,12 +84,12 @@ export const wakeParked = async (tx: Orm, ownerId?: number): Promise<void> => {
 export const restJob = (tx: Orm, { kind, id }: Pick<Job, "kind" | "id">, ms: number | null) =>
   tx
     .update(jobs)
-    .set({ nextAt: ms === null ? null : sql`now() + make_interval(secs => ${ms / 1000})`, ...noLease })
+    .set({ nextAt: ms === null ? null : sql`${now} + make_interval(secs => ${ms / 1000})`, ...noLease })
     .where(isJob(kind, id))
 
 /** Postpones a job after a failed call of the deploy hook, and counts the call. */
 export const restAfterCall = async (tx: Orm, job: Job, ms: number): Promise<void> => {
-  const counted = { attempts: sql`${jobs.attempts} + 1`, firstAttemptAt: sql`coalesce(${jobs.firstAttemptAt}, now())` }
+  const counted = { attempts: sql`${jobs.attempts} + 1`, firstAttemptAt: sql`coalesce(${jobs.firstAttemptAt}, ${now})` }
   await tx.update(jobs).set(counted).where(isJob(job.kind, job.id))
   await restJob(tx, job, ms)
 }
@@ -143,7 +144,7 @@ export const claimJob = (db: Orm, holder: string) => {
       claims: jobs.claims,
       // Calls of the deploy hook so far, and the time since the first.
       attempts: jobs.attempts,
-      age_ms: sql<number>`coalesce(extract(epoch from now() - ${jobs.firstAttemptAt}) * 1000, 0)::integer`,
+      age_ms: sql<number>`coalesce(extract(epoch from ${now} - ${jobs.firstAttemptAt}) * 1000, 0)::integer`,
     })
 }
 
@@ -179,6 +180,6 @@ export const releaseAll = (db: Orm, holder: string) => db.update(jobs).set(noLea
 /** Jobs by state: held by a worker, due, or waiting for a time or an event. */
 export const countByState = (db: Orm) => {
   const state = sql<"running" | "waiting" | "resting">`
-    case when ${jobs.leaseUntil} > now() then 'running' when ${jobs.nextAt} <= now() then 'waiting' else 'resting' end`
+    case when ${jobs.leaseUntil} > ${now} then 'running' when ${jobs.nextAt} <= ${now} then 'waiting' else 'resting' end`
   return db.select({ state, count: count() }).from(jobs).groupBy(state)
 }

@@ -80,9 +80,8 @@ const deploy = async (
   ready: Awaited<ReturnType<typeof prepare>>,
   context: WorkContext,
 ): Promise<void> => {
-  const at = context.now()
   const deployment = await reservedFor(tx, build)
-  await publishVersion(tx, ready, context, at)
+  const at = await publishVersion(tx, ready, context)
   const { websocketUrl } = ready.stack
   const done = { websocketUrl, currentBuildId: build.id, ...atRest }
   await tx.update(deployments).set(done).where(eq(deployments.id, deployment.id))

@@ -42,7 +42,7 @@ export const deploymentHandler = (context: WorkContext): Handlers["deployment"] 
     await inStep(async (tx) => {
       const deployment = await lockDeployment(tx, job.id)
       if (deployment.operation !== "restart") return
-      await publishVersion(tx, ready, context, now())
+      await publishVersion(tx, ready, context)
       await done(tx, deployment, "active")
     })
   }

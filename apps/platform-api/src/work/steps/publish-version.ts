@@ -76,14 +76,14 @@ export const prepare = async (
   return { stack, version, source, bytes, diff, toServed, previous: previous?.number, served: served?.number }
 }
 
-/** Publishes a version. Throws StackConflict and WorkFailure. */
+/** Publishes a version, and returns when: a time read under the registry's lock. Throws StackConflict and WorkFailure. */
 export const publishVersion = async (
   tx: Orm,
   { stack, version, source, bytes, diff, toServed, previous, served }: Awaited<ReturnType<typeof prepare>>,
   context: WorkContext,
-  at: Date,
-): Promise<void> => {
+): Promise<Date> => {
   const revision = await raiseRevision(tx)
+  const at = context.now()
   // Read again under the lock, because the visibility may have changed since the bytes were made.
   const spec = await readSpec(tx, source.specId)
   const shown = { ...stack, visibility: spec.visibility }
@@ -103,4 +103,5 @@ export const publishVersion = async (
   }
   const right = shown.visibility === stack.visibility ? bytes : await bytesFor(bytes, shown.visibility)
   await putStack(tx, published, right, { revision, holder: source, diff, toServed, at })
+  return at
 }
