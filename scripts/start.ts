@@ -4,10 +4,9 @@ import { join } from "node:path"
 
 import { services } from "../infra/services.ts"
 import { buildTool } from "./running/build-tool.ts"
-import { makeDeveloper } from "./running/developer.ts"
+import { makeDeveloper, withViewerKey } from "./running/kept-keys.ts"
 import { planStart } from "./running/start-plan.ts"
 import { portIsFree, supervise } from "./running/supervise.ts"
-import { withViewerKey } from "./running/viewer-key.ts"
 
 const root = join(import.meta.dirname, "..")
 const say = (line: string): void => void process.stdout.write(`${line}\n`)

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { createPlatform, createSession, createStream } from "@svc/client"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Browser, noBrowser, looks, startChromium, type Tab } from "./browser/chromium.ts"
+import { newKeys } from "./browser/new-keys.ts"
 import { faultsOf, keptBy, nothingKept } from "./browser/faults.ts"
 
 type Transfer = { readonly amount: { readonly lamports: string; readonly sol: number } }
@@ -65,7 +66,7 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
         for (const record of records.values()) seen.add(String(record.amount.sol))
     })()
     await page.goto(at("/stacks/transfers"))
-    await told("Connected.")
+    await told("Live.")
     await page.getByText("points as text").click()
     const text = page.locator(".chart pre")
     await page.waitForFunction(() => (document.querySelector(".chart pre")?.textContent?.split("\n").length ?? 0) > 8)
@@ -77,27 +78,33 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
     expect(lines.map((line) => line.slice(0, 24))).toEqual(lines.map((line) => line.slice(0, 24)).toSorted())
     leaving.abort()
     await watching
+    await told("Paused.")
     // What is held stays, while new records come.
     const held = await rows().first().innerText()
     await page.getByText("changes since this page was opened").waitFor()
     expect(await rows().first().innerText()).toBe(held)
     await page.getByRole("button", { name: "Resume" }).click()
-    await told("Connected.")
+    await told("Live.")
   })
 
   test("a reader chooses a view, a record, columns and what is drawn; the same is told for other programs", async () => {
     const { page } = tab
+    const opened = Date.now()
     await page.goto(at("/stacks/transfers"))
-    await told("Connected.")
+    await told("Live.")
     await page.getByText("Columns").click()
     await page.getByRole("checkbox", { name: "context.slot" }).check()
     await page.locator(`${panel} th`, { hasText: "slot" }).waitFor()
     await page.getByRole("checkbox", { name: "parties.source" }).uncheck()
     expect(await page.locator(`${panel} th`, { hasText: "source" }).count()).toBe(0)
     await page.getByRole("combobox", { name: "Chart" }).selectOption("changes a second")
-    await page.locator(".plot[aria-label^='Chart of changes a second: 60 points']").waitFor()
+    const rate = page
+      .locator(".plot[aria-label^='Chart of changes a second: ']")
+      .and(page.locator("[aria-label*=newest]"))
+    const drawn = Number(/: (\d+) point/.exec((await rate.getAttribute("aria-label")) ?? "")?.[1])
+    expect(drawn, "seconds before the page was opened aren't drawn").toBeLessThanOrEqual((Date.now() - opened) / 1000)
     await page.getByRole("combobox", { name: "View" }).selectOption("Wallet/list")
-    await told("Connected.")
+    await told("Live.")
     const copy = page.locator(`${panel} tbody tr`).first().getByRole("button", { name: "Copy key" })
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: instance.docsUrl })
     await copy.click()
@@ -146,7 +153,7 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
     await told("The stream server isn't reachable. These are the last records.")
     expect(await rows().count()).toBe(5)
     isStreamAway = false
-    await told("Connected.")
+    await told("Live.")
 
     isStreamAway = true
     await page.route(`${instance.apiUrl}/**`, (route) => route.abort())
@@ -155,14 +162,54 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
     expect(await rows().count()).toBe(5)
     isStreamAway = false
     await page.unrouteAll()
-    await told("Connected.")
+    await told("Live.")
 
     await page.context().setOffline(true)
     await told("Your network is offline")
     await page.context().setOffline(false)
-    await told("Connected.")
+    await told("Live.")
     tab.console()
     await page.reload()
+  })
+
+  test("a page whose own key no longer works takes the new one by itself, and tells nobody to sign up", async () => {
+    const { page } = tab
+    const { publishable } = await newKeys(instance.apiUrl, instance.docsUrl)
+    let isGone = false
+    let isReplaced = false
+    await page.route(`${instance.apiUrl}/ws/sessions`, async (route) => {
+      const headers = await route.request().allHeaders()
+      if (!isGone || headers["authorization"] === `Bearer ${publishable}`) return route.continue()
+      const refused = await route.fetch({
+        headers: { ...headers, authorization: `Bearer ${publishable.slice(0, -6)}AAAAAA` },
+      })
+      return route.fulfill({ response: refused })
+    })
+    await page.route(at("/"), async (route) => {
+      if (!isReplaced || route.request().resourceType() !== "fetch") return route.continue()
+      const response = await route.fetch()
+      const body = (await response.text()).replace(/data-key="\w+"/, `data-key="${publishable}"`)
+      return route.fulfill({ response, body })
+    })
+    const expiries: (() => Promise<void>)[] = []
+    await page.routeWebSocket(/.*/, (socket) => {
+      socket.connectToServer()
+      expiries.push(() => {
+        socket.send(JSON.stringify({ type: "error", code: "token-expired", message: "expired", fatal: true }))
+        return socket.close({ code: 1008 })
+      })
+    })
+    await page.goto(at("/"))
+    await told("Live.")
+    isGone = true
+    await Promise.all(expiries.map((expire) => expire()))
+    await told("The key that this page reads with was replaced.")
+    expect(await page.locator(panel).innerText()).not.toMatch(/sign.up|invalid/i)
+    expect(await rows().count(), "the last records stay").toBe(5)
+    isReplaced = true
+    await told("Live.")
+    await page.unrouteAll()
+    tab.console()
   })
 
   test("a registry's response in another shape is told with its request", async () => {
@@ -242,7 +289,7 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
       Object.assign(globalThis, { WebSocket: FastStream })
     })
     await page.goto(at("/stacks/transfers"))
-    await page.locator(`${panel} [role=status]`, { hasText: "Connected. No records yet." }).waitFor()
+    await page.locator(`${panel} [role=status]`, { hasText: "Live. No records yet." }).waitFor()
     const devtools = await page.context().newCDPSession(page)
     const heapAfter = async (total: number): Promise<number> => {
       await page.evaluate(

@@ -198,7 +198,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     await status.filter({ hasText: "never a secret one" }).waitFor()
     await input.fill(publishable)
     await page.keyboard.press("Enter")
-    await status.filter({ hasText: "Connected." }).waitFor()
+    await status.filter({ hasText: "Live." }).waitFor()
     await (await createWallet(instance.chainUrl)).fund(1_234_567_890n)
     await page.locator("[id='frame.live'] td", { hasText: "1234567890 (1.23456789 SOL)" }).waitFor()
     expect(await faultsOf(tab.page)).toEqual([])

@@ -7,9 +7,9 @@ import { freePort } from "@svc/testing"
 
 import { services } from "../../infra/services.ts"
 import { buildTool } from "./build-tool.ts"
+import { withViewerKey } from "./kept-keys.ts"
 import { planStart } from "./start-plan.ts"
 import { supervise } from "./supervise.ts"
-import { withViewerKey } from "./viewer-key.ts"
 
 const root = join(import.meta.dirname, "../..")
 const patienceMs = 120_000

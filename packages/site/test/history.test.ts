@@ -8,3 +8,23 @@ test("what a chart keeps has a bound, however often a stream begins anew with ot
   expect(history.paths().length).toBeLessThan(1000)
   expect(history.paths()).toContain("n5000")
 })
+
+test("changes a second are drawn for whole seconds that were listened to, with a gap where the connection was lost", () => {
+  const history = createHistory()
+  history.listen(10_400)
+  history.add({}, 11_100)
+  history.add({}, 11_900)
+  history.lose(13_200)
+  history.listen(15_000)
+  expect(history.rate(17_500)).toEqual(
+    [
+      [11, "2"],
+      [12, "0"],
+      [13, ""],
+      [14, ""],
+      [15, "0"],
+      [16, "0"],
+    ].map(([second, text]) => ({ at: Number(second) * 1000, text })),
+  )
+  expect(createHistory().rate(17_500)).toEqual([])
+})

@@ -1,4 +1,5 @@
 import type { RegistryChange } from "@svc/client"
+import { Connection, goesOn } from "../connection.tsx"
 import { root } from "../dom.ts"
 import { AsCurl } from "./as-curl.tsx"
 import { Failure } from "./failure.tsx"
@@ -18,24 +19,23 @@ const textOf = ({ kind, version, previous_version: before, message, successor }:
 
 /** What happens in the registry, as it happens. */
 export const ChangesView = () => {
-  const { changes, isAway, error } = useChanges()
+  const { changes, connection, changedAt, error } = useChanges()
   const rows = (changes ?? []).map((change) => [
     when(change.at),
     <a href={`${root}/stacks/${encodeURIComponent(change.stack)}`}>{brief(change.stack, 64)}</a>,
     textOf(change),
     change.verdict === "breaking" ? <span class="badge warn">breaking</span> : (change.verdict ?? ""),
   ])
-  const status = isAway
-    ? "The platform API isn't reachable or asks to wait. This page goes on by itself."
-    : changes === undefined
-      ? "Connecting…"
-      : "Connected. New changes come by themselves."
   return (
     <>
       <Failure error={error} />
       {error === undefined && (
-        <p class={`live-status ${isAway || changes === undefined ? "away" : "live"}`} role="status">
-          {status}
+        <p class="live-status">
+          <Connection
+            kind={connection}
+            changedAt={changedAt}
+            text={connection === "away" ? `The platform API isn't reachable or asks to wait. ${goesOn}` : ""}
+          />
         </p>
       )}
       {changes !== undefined && (

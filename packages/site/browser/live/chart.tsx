@@ -3,6 +3,7 @@ import { CodeBox } from "./code-box.tsx"
 import type { Feed } from "./feed.ts"
 import type { Point } from "./history.ts"
 import { Plot } from "./plot.tsx"
+import { counted } from "./values.ts"
 
 const rate = "changes a second"
 
@@ -12,14 +13,18 @@ const firstOf = (paths: readonly string[]): string =>
   paths.find((path) => /(?:lamports|amount|price|balance|total|count)$/.test(path)) ??
   rate
 
+const isMeasured = ({ text }: Point): boolean => text !== ""
+
 const csvOf = (name: string, points: readonly Point[]): string =>
-  [`time,${name}`, ...points.map(({ at, text }) => `${new Date(at).toISOString()},${text}`)].join("\n")
+  [`time,${name}`, ...points.filter(isMeasured).map(({ at, text }) => `${new Date(at).toISOString()},${text}`)].join(
+    "\n",
+  )
 
 const labelOf = (name: string, points: readonly Point[]): string => {
-  const newest = points.at(-1)
+  const newest = points.findLast(isMeasured)
   return newest === undefined
     ? `Chart of ${name}: nothing yet.`
-    : `Chart of ${name}: ${points.length} points, the newest is ${newest.text}.`
+    : `Chart of ${name}: ${counted(points.filter(isMeasured).length, "point")}, the newest is ${newest.text}.`
 }
 
 type Props = { readonly feed: Feed; readonly isPaused: boolean; readonly tick: number; readonly height: number }
@@ -32,7 +37,7 @@ export const Chart = ({ feed, isPaused, tick, height }: Props) => {
   const paths = feed.history.paths()
   const name = chosen === rate || (chosen !== undefined && paths.includes(chosen)) ? chosen : firstOf(paths)
   const isRate = name === rate
-  // Seconds without a change are drawn too.
+  // Seconds without a change are drawn too, those that nobody listened to are not.
   useEffect(() => {
     if (!isRate) return undefined
     const timer = setInterval(() => setSecond((count) => count + 1), 1000)
@@ -41,7 +46,10 @@ export const Chart = ({ feed, isPaused, tick, height }: Props) => {
   useEffect(() => {
     if (!isPaused) setPoints(isRate ? feed.history.rate(Date.now()) : feed.history.points(name))
   }, [feed, name, isPaused, tick, second])
-  const drawn = [points.map(({ at }) => at / 1000), points.map(({ text }) => Number(text))] as const
+  const drawn = [
+    points.map(({ at }) => at / 1000),
+    points.map((point) => (isMeasured(point) ? Number(point.text) : null)),
+  ] as const
   const csv = csvOf(name, points)
   return (
     <div class="chart">
@@ -55,7 +63,7 @@ export const Chart = ({ feed, isPaused, tick, height }: Props) => {
       </label>
       <Plot data={drawn} names={[name]} label={labelOf(name, points)} height={height} />
       <details>
-        <summary>{points.length} points as text</summary>
+        <summary>{counted(points.filter(isMeasured).length, "point")} as text</summary>
         <CodeBox text={csv} of="the points as CSV" />
       </details>
     </div>

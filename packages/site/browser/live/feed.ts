@@ -24,8 +24,9 @@ export type FeedOptions = {
 }
 
 export type FeedState =
-  | { readonly kind: "connecting" | "live" }
-  | { readonly kind: "away"; readonly part: Part }
+  | Exclude<ConnectionState, { readonly kind: "away" }>
+  /** `part`: what is away, once that was found out. */
+  | { readonly kind: "away"; readonly part: Part | undefined }
   /** A limit: it goes on by itself. */
   | { readonly kind: "waiting"; readonly error: SvcError }
   /** It does not go on unless something else is asked for. */
@@ -44,6 +45,7 @@ export const startFeed = ({ api, apiKey, websocketUrl, view, recordKey, take }: 
   let state: FeedState = { kind: "connecting" }
   let platformAway = false
   let changes = 0
+  let changedAt: number | undefined
   let round = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -54,12 +56,24 @@ export const startFeed = ({ api, apiKey, websocketUrl, view, recordKey, take }: 
     }, drawMs)
   }
   const become = (next: FeedState): void => {
+    if ((next.kind === "live") !== (state.kind === "live"))
+      if (next.kind === "live") history.listen(Date.now())
+      // Up to the last change it was listened to; after that nobody can tell when the connection broke.
+      else history.lose(changedAt ?? 0)
     state = next
     changed()
   }
-  const sayAway = async (): Promise<void> => {
-    const part = await findAway(api)
-    if (!stopping.signal.aborted && !round.signal.aborted) become({ kind: "away", part })
+  const sayAway = async (error: SvcError | undefined): Promise<void> => {
+    if (error !== undefined && error.status >= 400 && error.status < 500) return become({ kind: "waiting", error })
+    if (state.kind !== "away") become({ kind: "away", part: undefined })
+    const part = error !== undefined && error.status >= 500 ? "platform" : await findAway(api)
+    if (!stopping.signal.aborted && state.kind === "away") become({ kind: "away", part })
+  }
+  const follow = (next: ConnectionState): void => {
+    // Each attempt begins so: what is known of the last one stays until the next one succeeds.
+    if (stopping.signal.aborted || next.kind === "connecting") return
+    if (next.kind === "away") void sayAway(next.error)
+    else become(next)
   }
 
   const receive = ({ records: newest, change }: Watched<unknown>): void => {
@@ -69,28 +83,25 @@ export const startFeed = ({ api, apiKey, websocketUrl, view, recordKey, take }: 
       for (const [key, record] of newest) if (marks.put(key, record, isFirst)) history.addOld(record)
     } else {
       changes++
+      changedAt = Date.now()
       if (change.op === "upsert") {
         marks.put(change.key, change.record, false)
-        history.add(change.record, Date.now())
+        history.add(change.record, changedAt)
       }
     }
     marks.keep(newest)
-    become({ kind: "live" })
+    changed()
   }
 
   /** Watches until the connection can't be had. */
   const watch = async (stream: Stream): Promise<void> => {
-    const options = { ...(recordKey !== "" && { key: recordKey }), take, signal: round.signal }
-    const onState = ({ kind }: ConnectionState): void => {
-      if (kind === "away") void sayAway()
-    }
+    const options = { ...(recordKey !== "" && { key: recordKey }), take, signal: round.signal, onState: follow }
     try {
-      for await (const step of stream.watch(view, { ...options, onState })) receive(step)
+      for await (const step of stream.watch(view, options)) receive(step)
     } catch (thrown) {
       if (!(thrown instanceof SvcError)) throw thrown
+      if (state.kind === "key-gone") return
       if (!thrown.retryable) return become({ kind: "refused", error: thrown })
-      if (thrown.status === 0) await sayAway()
-      else become(thrown.status < 500 ? { kind: "waiting", error: thrown } : { kind: "away", part: "platform" })
       await systemClock.sleep(Math.max(retryMs, thrown.retryAfterMs ?? 0), round.signal)
     }
   }
@@ -102,7 +113,7 @@ export const startFeed = ({ api, apiKey, websocketUrl, view, recordKey, take }: 
       scope: "read",
     })
     const stream = createStream({ websocketUrl, session })
-    while (!stopping.signal.aborted && state.kind !== "refused") {
+    while (!stopping.signal.aborted && state.kind !== "refused" && state.kind !== "key-gone") {
       round = new AbortController()
       await watch(stream)
     }
@@ -128,6 +139,8 @@ export const startFeed = ({ api, apiKey, websocketUrl, view, recordKey, take }: 
     platformAway: () => platformAway,
     records: () => records,
     changes: () => changes,
+    /** When the last change came, in milliseconds since 1970. */
+    changedAt: () => changedAt,
     history,
     marksOf: marks.of,
     stop: (): void => {

@@ -1,7 +1,7 @@
 // What a chart is drawn of: the numbers of the latest changes, and how many changes each second had.
 import { leavesOf, numberText, timeOf } from "./values.ts"
 
-/** `at` in milliseconds since 1970, `text` the exact value. */
+/** `at` in milliseconds since 1970, `text` the exact value; empty where nothing was measured. */
 export type Point = { readonly at: number; readonly text: string }
 
 type Entry = { readonly at: number; readonly numbers: ReadonlyMap<string, string> }
@@ -13,6 +13,8 @@ const rateSeconds = 60
 export const createHistory = () => {
   let entries: Entry[] = []
   const perSecond = new Map<number, number>()
+  /** The whole seconds that were listened to, `to` not included; undefined: until now. */
+  let spans: { readonly from: number; to: number | undefined }[] = []
 
   /** A record's numbers at its own time, or at `now` where it has none. */
   const entryOf = (record: unknown, now: number | undefined): Entry | undefined => {
@@ -55,13 +57,25 @@ export const createHistory = () => {
           return text === undefined ? [] : [{ at, text }]
         })
         .sort((a, b) => a.at - b.at),
-    /** Changes in each of the last 60 whole seconds. */
+    /** From now on every change is seen. */
+    listen: (now: number): void => {
+      const oldest = now / 1000 - rateSeconds
+      spans = [...spans.filter(({ to = oldest }) => to >= oldest), { from: Math.ceil(now / 1000), to: undefined }]
+    },
+    /** Changes have been missed since then. */
+    lose: (since: number): void => {
+      const last = spans.at(-1)
+      if (last !== undefined) last.to = Math.floor(since / 1000)
+    },
+    /** Changes in each of the last 60 whole seconds that were listened to; a point without a text stands for a gap. */
     rate: (now: number): readonly Point[] => {
-      const last = Math.floor(now / 1000) - 1
-      return Array.from({ length: rateSeconds }, (_, index) => {
-        const second = last - rateSeconds + 1 + index
-        return { at: second * 1000, text: String(perSecond.get(second) ?? 0) }
+      const end = Math.floor(now / 1000)
+      const points = Array.from({ length: rateSeconds }, (_, index) => {
+        const second = end - rateSeconds + index
+        const isHeard = spans.some(({ from, to = end }) => from <= second && second < to)
+        return { at: second * 1000, text: isHeard ? String(perSecond.get(second) ?? 0) : "" }
       })
+      return points.slice(points.findIndex(({ text }) => text !== "") >>> 0)
     },
   }
 }

@@ -3,8 +3,8 @@ import { useState } from "preact/hooks"
 const publishable = "svc_pk_"
 
 /** Asks for a publishable key, which is kept in memory alone. */
-export const KeyForm = ({ onKey }: { readonly onKey: (key: string) => void }) => {
-  const [fault, setFault] = useState("")
+export const KeyForm = ({ onKey, fault: first }: { readonly onKey: (key: string) => void; readonly fault: string }) => {
+  const [fault, setFault] = useState(first)
   const submit = (event: SubmitEvent): void => {
     event.preventDefault()
     const input = (event.currentTarget as HTMLFormElement).querySelector("input")

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks"
+import { goesOn } from "../connection.tsx"
 import { partNames } from "./away.ts"
 import { Chart } from "./chart.tsx"
 import { ColumnsMenu } from "./columns-menu.tsx"
@@ -9,6 +10,7 @@ import { SameInTabs } from "./same-in-tabs.tsx"
 import { type Place, readSource, type Source, UnreadableSource } from "./stack-source.ts"
 import { Status } from "./status.tsx"
 import { useFeed } from "./use-feed.ts"
+import { nextViewerKey } from "./viewer-key.ts"
 import { ViewForm } from "./view-form.tsx"
 
 type Watched = { readonly view: string; readonly recordKey: string }
@@ -51,9 +53,9 @@ type Props = { readonly place: Place; readonly isSmall: boolean; readonly take: 
 
 /** Live records of a stack, as they come. `isSmall`: one view, without choices. */
 export const Panel = ({ place, isSmall, take }: Props) => {
-  const { api, base, stack, stream, viewerKey } = place
+  const { api, base, stack, stream } = place
   const [source, setSource] = useState<Source | UnreadableSource | "missing" | "away">()
-  const [pasted, setPasted] = useState("")
+  const [apiKey, setApiKey] = useState(place.viewerKey)
   const [watched, watch] = useState<Watched>()
   useEffect(() => {
     const leaving = new AbortController()
@@ -67,17 +69,28 @@ export const Panel = ({ place, isSmall, take }: Props) => {
     return () => leaving.abort()
   }, [])
 
-  const apiKey = viewerKey || pasted
   const known = typeof source === "object" && !(source instanceof UnreadableSource) ? source : undefined
   const view = known?.views.find(({ id }) => id === watched?.view)
   const lacksKey = view?.needsKey === true && watched?.recordKey === ""
   const isReady = known !== undefined && watched !== undefined && apiKey !== "" && !lacksKey
   const watching = isReady ? { ...watched, api, websocketUrl: known.websocketUrl, take } : undefined
   const { feed, tick } = useFeed(watching && { ...watching, apiKey })
+  const isKeyGone = feed?.state().kind === "key-gone"
+  useEffect(() => {
+    if (!isKeyGone || place.viewerKey === "") return undefined
+    const leaving = new AbortController()
+    void nextViewerKey(apiKey, leaving.signal).then((key) => leaving.signal.aborted || setApiKey(key))
+    return () => leaving.abort()
+  }, [isKeyGone])
 
   if (source === undefined) return <p class="muted">Connecting…</p>
   if (source === "missing") return <p class="muted">The registry has no stack {stack}.</p>
-  if (source === "away") return <p role="status">{partNames.platform} This page goes on by itself.</p>
+  if (source === "away")
+    return (
+      <p role="status">
+        {partNames.platform} {goesOn}
+      </p>
+    )
   if (source instanceof UnreadableSource)
     return (
       <p role="status">
@@ -87,7 +100,8 @@ export const Panel = ({ place, isSmall, take }: Props) => {
     )
   if (URL.parse(source.websocketUrl)?.origin !== stream)
     return <p class="muted">The stream of this stack is elsewhere: {source.websocketUrl}</p>
-  if (apiKey === "") return <KeyForm onKey={setPasted} />
+  if (apiKey === "" || (isKeyGone && place.viewerKey === ""))
+    return <KeyForm onKey={setApiKey} fault={isKeyGone ? "This key no longer works. Paste another one." : ""} />
   return (
     <>
       {!isSmall && watched !== undefined && <ViewForm views={source.views} watched={watched} onWatch={watch} />}

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from "preact/hooks"
 import uPlot from "uplot"
 
-/** Values of one line, or several; `x` in seconds since 1970, ascending. */
-type PlotData = readonly [x: readonly number[], ...y: readonly (readonly number[])[]]
+/** Values of one line, or several, null for a gap; `x` in seconds since 1970, ascending. */
+type PlotData = readonly [x: readonly number[], ...y: readonly (readonly (number | null)[])[]]
 
 type Props = {
   readonly data: PlotData
@@ -27,7 +27,10 @@ const bars = uPlot.paths.bars?.({ size: [0.7, 40] }) ?? (() => null)
 
 /** Whether one value would press the others flat: then the axis has powers of ten. */
 const needsLog = ([, ...lines]: PlotData): boolean => {
-  const values = lines.flat().sort((a, b) => a - b)
+  const values = lines
+    .flat()
+    .filter((value) => value !== null)
+    .sort((a, b) => a - b)
   const [least = 0, middle = 0, most = 0] = [values[0], values[Math.floor(values.length / 2)], values.at(-1)]
   return least > 0 && most > 50 * middle
 }

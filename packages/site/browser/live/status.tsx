@@ -1,42 +1,49 @@
+import { Connection, goesOn } from "../connection.tsx"
 import { root } from "../dom.ts"
 import { partNames } from "./away.ts"
 import type { Feed } from "./feed.ts"
+import { counted } from "./values.ts"
 
+/** What is said of a feed besides its state's own words. */
 const textOf = (feed: Feed): string => {
   const state = feed.state()
   const kept = feed.records().size === 0 ? "" : " These are the last records."
   switch (state.kind) {
     case "connecting":
-      return "Connecting…"
-    case "away":
-      return `${partNames[state.part]}${kept} This page goes on by itself.`
-    case "waiting":
-      return `${state.error.message}${kept} This page goes on by itself.`
-    case "refused":
-      return `${state.error.message} ${state.error.hint ?? ""}`
+      return ""
     case "live":
+      if (feed.platformAway()) return `${partNames.platform} Records still come until the session ends.`
+      return feed.records().size === 0 ? "No records yet." : ""
+    case "silent":
+      return `${kept} ${goesOn}`.trim()
+    case "away":
+      return `${state.part === undefined ? "The connection was lost." : partNames[state.part]}${kept} ${goesOn}`
+    case "key-gone":
+      return `The key that this page reads with was replaced.${kept} The page takes the new key by itself.`
+    case "waiting":
+      return `${state.error.message}${kept} ${goesOn}`
+    case "refused":
       break
   }
-  if (feed.platformAway()) return `${partNames.platform} Records still come until the session ends.`
-  return feed.records().size === 0 ? "Connected. No records yet." : "Connected."
+  return `${state.error.message} ${state.error.hint ?? ""}`
 }
 
 type Props = { readonly feed: Feed; readonly isPaused: boolean; readonly base: string }
 
-/** Says how the connection stands, in words that are read out only when they change. */
+/** Says how the connection stands. */
 export const Status = ({ feed, isPaused, base }: Props) => {
   const state = feed.state()
   const isElsewhere = state.kind === "refused" && state.error.code === "origin-not-allowed"
   return (
-    <p class={`live-status ${state.kind}`}>
-      <span role="status">{isPaused ? "Paused." : textOf(feed)}</span>
+    <p class="live-status">
+      <Connection kind={state.kind} text={textOf(feed)} isPaused={isPaused} changedAt={feed.changedAt()} />
       {isElsewhere && new URL(base).origin !== location.origin && (
         <>
           {" "}
           <a href={`${base}${location.pathname.slice(root.length)}`}>Open this page at {base}</a>
         </>
       )}
-      {feed.changes() > 0 && <small> {feed.changes().toLocaleString()} changes since this page was opened</small>}
+      {feed.changes() > 0 && <small> {counted(feed.changes(), "change")} since this page was opened</small>}
     </p>
   )
 }

@@ -58,3 +58,7 @@ export const show = (path: string, value: unknown, most: number): Shown => {
   if (path.endsWith("lamports") && integer.test(text)) return { text: `${text} (${solOf(text)} SOL)` }
   return shorten(text, most)
 }
+
+/** A number of things: "1 change", "2,000 changes". */
+export const counted = (count: number, thing: string): string =>
+  `${count.toLocaleString("en")} ${thing}${count === 1 ? "" : "s"}`

@@ -4,7 +4,9 @@ import { join } from "node:path"
 import { recogniseKey } from "@svc/keys"
 import { expect, test } from "vitest"
 import { testFolder } from "../../test/start-service.ts"
-import { makeDeveloper } from "./developer.ts"
+import { services } from "../../infra/services.ts"
+import { makeDeveloper, withViewerKey } from "./kept-keys.ts"
+import { planStart } from "./start-plan.ts"
 
 const root = join(import.meta.dirname, "../..")
 
@@ -28,3 +30,17 @@ test.each([{ DATABASE_URL: "postgresql://localhost/a" }, { NODE_ENV: "production
     expect(await makeDeveloper(root, env)).toBeUndefined()
   },
 )
+
+test("a start keeps the pages' key of the last one, for the same origin", async () => {
+  const start = async (port: string): Promise<string> => {
+    const env = { PATH: process.env["PATH"], SVC_DATA_DIR: folder, SVC_DOCS_PORT: port }
+    const planned = await withViewerKey(planStart(services, env).planned)
+    return planned.find(({ service }) => service.name === "docs")?.env["SVC_VIEWER_KEY"] ?? ""
+  }
+  const folder = await testFolder()
+  const first = await start("4001")
+  expect(recogniseKey(first)).toBe("pk")
+  expect(await start("4001")).toBe(first)
+  const elsewhere = await start("4101")
+  expect([recogniseKey(elsewhere), elsewhere === first]).toEqual(["pk", false])
+}, 60_000)
