@@ -13,6 +13,16 @@ export const everyAnswer = {
     "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Error-Code, X-Auth-Ignored, Link, ETag, Location, Deprecation, Idempotency-Replayed, WWW-Authenticate",
 }
 
+/** Whether an Origin header is the documentation's own. */
+export const isOfDocumentation = (origin: string | undefined, docsUrl: string): boolean =>
+  origin === new URL(docsUrl).origin
+
+/** In place of `everyAnswer`, where only the documentation's pages may read a response. */
+export const ownPageAnswer = (docsUrl: string) => ({
+  ...everyAnswer,
+  "access-control-allow-origin": new URL(docsUrl).origin,
+})
+
 // RFC 6750 section 3: only a caller that sent a key gets the error in this header.
 const withoutKey = new Set<string>(["missing-credentials", "invalid-authorization-format"])
 

@@ -2,7 +2,7 @@ import { ApiError, BodyError } from "@svc/errors"
 import { allowedMethods, requestContext, sentPath } from "@svc/http"
 import { createApi, openApiDocument } from "@svc/openapi"
 import type { Context } from "hono"
-import { bodyError, errorAnswer, everyAnswer } from "./answers.ts"
+import { bodyError, errorAnswer, everyAnswer, isOfDocumentation, ownPageAnswer } from "./answers.ts"
 import { policies } from "./auth/agent-policy.ts"
 import { type AppEnv, authenticated } from "./auth/guard.ts"
 import { CompilerBusy } from "./compiler/compiler.ts"
@@ -87,9 +87,13 @@ export const createApp = (dependencies: Dependencies): Api => {
   const streams = createEventStreams(dependencies)
 
   api.all(signUpPath, async (c, next) => {
-    // No page may read these responses.
+    // A response has a new account's key: only the documentation's own pages may read it.
+    const isOwnPage = isOfDocumentation(c.req.header("origin"), docsUrl)
     for (const name of Object.keys(everyAnswer)) c.env.outgoing.removeHeader(name)
-    return c.req.method === "OPTIONS" ? c.body(null, 204, { allow: "POST, OPTIONS" }) : next()
+    if (isOwnPage) c.env.outgoing.setHeaders(new Map(Object.entries(ownPageAnswer(docsUrl))))
+    c.env.outgoing.setHeader("vary", "Origin")
+    if (c.req.method !== "OPTIONS") return next()
+    return c.body(null, 204, { allow: "POST, OPTIONS", ...(isOwnPage && preflight) })
   })
   api.options("*", (c) => c.body(null, 204, preflight))
 

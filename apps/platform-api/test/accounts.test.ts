@@ -57,6 +57,25 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
     expect([...preflight.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([])
   })
 
+  test("the documentation's own pages can sign up and read the response, from another site too, and no other page", async () => {
+    const docs = { origin: "http://localhost:4001", "sec-fetch-site": "cross-site" }
+    const preflight = await service.call("OPTIONS", "/api/agents/signup", { headers: docs })
+    expect(preflight.headers.get("access-control-allow-headers")).toContain("Content-Type")
+    const made = await service.call("POST", "/api/agents/signup", { body: {}, headers: docs })
+    expect(made.status).toBe(201)
+    for (const { headers } of [preflight, made])
+      expect([headers.get("access-control-allow-origin"), headers.get("vary")]).toEqual([docs.origin, "Origin"])
+    for (const origin of [
+      "http://localhost:4001.evil.example",
+      "http://localhost:4002",
+      "https://localhost:4001",
+      "null",
+    ]) {
+      const { headers } = await service.call("POST", "/api/agents/signup", { body: {}, headers: { origin } })
+      expect([headers.get("access-control-allow-origin"), headers.get("vary")], origin).toEqual([null, "Origin"])
+    }
+  })
+
   test("a minted key works, is listed after the older ones, and the calling one is marked", async () => {
     const { key } = await service.signUp()
     const mint = (given: object) => service.call("POST", "/api/agents/me/keys", { key, body: given })

@@ -9,6 +9,7 @@ import { nameFault, normaliseName } from "../../auth/name.ts"
 import { agentStatuses } from "../../db/schema/index.ts"
 import { errors, wrongField } from "../../errors.ts"
 import type { Dependencies } from "../../dependencies.ts"
+import { isOfDocumentation } from "../../answers.ts"
 import { access, type Api, bodyCodes, failures, jsonRequest, keyFailures, noStore, smallBody } from "../api.ts"
 
 const signUpBody = z.object({
@@ -33,39 +34,49 @@ const maxExhausted = 100_000
 /** The largest body of a sign-up. It is small, because there is no key yet to limit the caller. */
 export const signUpBytes = 4096
 
-/** Other sites' pages must not create accounts from their visitors' addresses. */
-const notFromOtherSites: MiddlewareHandler<AppEnv> = async (c, next) => {
-  if (c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site") {
-    const reason = "sign-up can't be called from other sites' pages"
-    const hint = "Sign up from a program instead of a page."
-    throw errors.fail("invalid-request", { details: { path: "", reason }, hint })
+/** Other sites' pages must not create accounts from their visitors' addresses. The documentation may be on another site. */
+const notFromOtherSites =
+  (docsUrl: string): MiddlewareHandler<AppEnv> =>
+  async (c, next) => {
+    const isCross = c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site"
+    if (isCross && !isOfDocumentation(c.req.header("origin"), docsUrl)) {
+      const reason = "sign-up can't be called from other sites' pages"
+      const hint = "Sign up from a program, or in the documentation's console."
+      throw errors.fail("invalid-request", { details: { path: "", reason }, hint })
+    }
+    await next()
   }
-  await next()
-}
 
-const signUpRoute = createRoute({
-  method: "post",
-  path: "/api/agents/signup",
-  operationId: "signUp",
-  summary: "Sign up an agent",
-  description:
-    "Creates an agent account and its first key. The key is shown only once. An address can sign up a few times an hour (SVC_SIGNUPS_PER_HOUR). After that, 429 says when to retry.",
-  tags: ["agents"],
-  ...access("anyone"),
-  middleware: [notFromOtherSites, smallBody(signUpBytes)],
-  request: { body: jsonRequest(signUpBody) },
-  responses: {
-    201: json("The account and its key", signUpAnswer),
-    ...failures(...bodyCodes, "invalid-display-name", "rate-limit-exceeded", "service-unavailable", "outcome-unknown"),
-  },
-})
+const signUpRoute = (docsUrl: string) =>
+  createRoute({
+    method: "post",
+    path: "/api/agents/signup",
+    operationId: "signUp",
+    summary: "Sign up an agent",
+    description:
+      "Creates an agent account and its first key. The key is shown only once. An address can sign up a few times an hour (SVC_SIGNUPS_PER_HOUR). After that, 429 says when to retry.",
+    tags: ["agents"],
+    ...access("anyone"),
+    middleware: [notFromOtherSites(docsUrl), smallBody(signUpBytes)],
+    request: { body: jsonRequest(signUpBody) },
+    responses: {
+      201: json("The account and its key", signUpAnswer),
+      ...failures(
+        ...bodyCodes,
+        "invalid-display-name",
+        "rate-limit-exceeded",
+        "service-unavailable",
+        "outcome-unknown",
+      ),
+    },
+  })
 
 export const agentRoutes = (api: Api, dependencies: Dependencies): void => {
   // Addresses that have used up their sign-ups, until they may sign up again. They are rejected without a query.
   const exhausted = new LRUCache<string, true>({ max: maxExhausted, perf: dependencies, ttlResolution: 0 })
   const refuse = (waitSeconds: number) => errors.fail("rate-limit-exceeded", { retryAfterSeconds: waitSeconds })
 
-  api.openapi(signUpRoute, async (c) => {
+  api.openapi(signUpRoute(dependencies.config.docsUrl), async (c) => {
     const given = c.req.valid("json")
     const displayName = given.display_name === undefined ? undefined : normaliseName(given.display_name)
     if (given.display_name !== undefined && displayName === undefined)
