@@ -86,6 +86,90 @@ test("questions in other words that ask for the same get the same hits, however 
   }
 })
 
+const slugsFor = (pages: Readonly<Record<string, string>>, query: string): string[] =>
+  (ask(libraryOf(pages), "search_docs", { query }) as Results).results.map(({ slug }) => slug)
+
+const inOtherForms: Record<string, { pages: Record<string, string>; queries: Record<string, string> }> = {
+  Korean: {
+    pages: {
+      auth: "# 인증\n\n토큰으로 인증을 받습니다.\n",
+      deploy: "# 배포\n\n데이터베이스를 배포합니다. API는 느립니다.\n",
+    },
+    queries: {
+      인증은: "auth",
+      토큰이: "auth",
+      토큰: "auth",
+      배포에서: "deploy",
+      데이터: "deploy",
+      데이터베이스에서: "deploy",
+      API: "deploy",
+    },
+  },
+  Japanese: {
+    pages: { server: "# サーバー\n\n設定を読み込む。\n", keys: "# 鍵\n\nアルゴリズムを選ぶ。\n" },
+    queries: { サーバ: "server", 設定: "server", アルゴリズ: "keys" },
+  },
+  Russian: {
+    pages: { keys: "# Ключ\n\nКаждый ключ открывает замок.\n", library: "# Библиотека\n\nСписок книг.\n" },
+    queries: { ключами: "keys", КЛЮЧА: "keys", библиотеками: "library", библ: "library" },
+  },
+  German: {
+    pages: {
+      database: "# Datenbankverbindungen\n\nDie Straße zum Server.\n",
+      lock: "# Schloss\n\nEin Schlüssel genügt.\n",
+    },
+    queries: {
+      Datenbank: "database",
+      Schlossverwaltung: "lock",
+      strasse: "database",
+      STRASSE: "database",
+      Straße: "database",
+      Schlüsseln: "lock",
+      schlussel: "lock",
+    },
+  },
+  Finnish: {
+    pages: { house: "# Talo\n\nVanha talo.\n", settings: "# Asetukset\n\nKaikki asetukset.\n" },
+    queries: { talossa: "house", asetuksissa: "settings", asetus: "settings", asetuk: "settings" },
+  },
+  Turkish: {
+    pages: { city: "# İstanbul\n\nIşık ve gölge.\n", other: "# Başka\n\nBir şey.\n" },
+    queries: { istanbul: "city", ISTANBUL: "city", ışık: "city", IŞIK: "city" },
+  },
+  Greek: {
+    pages: { road: "# Οδός\n\nΜια οδός.\n", other: "# Πόλη\n\nΜια πόλη.\n" },
+    queries: { ΟΔΟΣ: "road", οδός: "road", Οδοσ: "road" },
+  },
+}
+test.each(Object.entries(inOtherForms))("%s words are found in other cases and forms", (_, { pages, queries }) => {
+  for (const [query, slug] of Object.entries(queries)) expect(slugsFor(pages, query), query).toEqual([slug])
+})
+
+test("a half-typed identifier finds the whole one, below pages that have what was typed", () => {
+  const pages = {
+    chain: "# Chain\n\nCall `getLatestBlockhash`.\n",
+    other: "# Fees\n\nCall `getFees` for the latest.\n",
+  }
+  for (const query of ["getlatestb", "getLatestB", "getLatestBlock"])
+    expect(slugsFor(pages, query)[0], query).toBe("chain")
+  expect(slugsFor({ ...pages, exact: "# Draft\n\nAbout getlatestb.\n" }, "getlatestb")[0]).toBe("exact")
+})
+
+test("signs after a letter belong to the word, and a version is one word", () => {
+  const pages = {
+    card: "# Card\n\nOne card, 1 page, 2 or 3 or 4 betas.\n",
+    cpp: "# Bindings\n\nFor C++ and g++.\n",
+    sharp: "# Others\n\nFor C\\#, F# and Objective-C++.\n",
+    ten: "# 10 rules of beta\n\n1. One\n2. Two\n3. Three\n",
+    release: "# Releases\n\nNew in v1.2.3-beta.4.\n",
+    later: "# Later\n\nNew in 1.20.1.\n",
+  }
+  for (const query of ["C++", "c++", "g++", "C++17"]) expect(slugsFor(pages, query), query).toEqual(["cpp"])
+  for (const query of ["C#", "f#", "objective-c++"]) expect(slugsFor(pages, query), query).toEqual(["sharp"])
+  for (const query of ["1.2.3-beta.4", "v1.2.3-beta.4", "1.2.3"])
+    expect(slugsFor(pages, query), query).toEqual(["release"])
+})
+
 test("a known word is never matched fuzzily", () => {
   expect(search("fee").results.map(({ slug }) => slug)).toEqual(["chain"])
 })

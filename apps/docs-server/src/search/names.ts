@@ -1,4 +1,5 @@
 import type { Page } from "../corpus/corpus.ts"
+import { fold, versionOf } from "./words.ts"
 
 /** How well a query names each page: higher is better. Pages that it doesn't name are missing. */
 export type Named = ReadonlyMap<number, number>
@@ -69,16 +70,11 @@ const operationValue = (typed: Operation, { method, segments }: Operation): numb
   return Math.max(...segments.map((_, at) => fit(typed.segments, segments, at)), 0)
 }
 
-/** The words in lower case, each with a space in front. */
+const namePattern = /\bv?\d+(?:\.\d+)+(?:[.-]\w+)*|[\p{L}\p{N}]+(?:(?<=\p{L})[+#]+(?![\p{L}\p{N}]))?/gu
+
+/** The words in one case, each with a space in front. */
 const spaced = (text: string): string =>
-  (
-    text
-      .normalize("NFKC")
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu) ?? []
-  )
-    .map((word) => ` ${word}`)
-    .join("")
+  (fold(text).match(namePattern) ?? []).map((word) => ` ${versionOf(word) ?? word}`).join("")
 
 /** @param apart the single words, if they may be anywhere in the title */
 const titleValue = (typed: string, apart: readonly string[] | undefined, title: string): number => {

@@ -15,14 +15,18 @@ export const createRanking = (texts: Texts, index: Index, pageWeights: readonly 
   const pageCount = pageWeights.length
 
   /** The score of each page that has a term of the query. */
-  const scorePages = ({ terms }: Query, shares: readonly number[]): Map<number, number> => {
+  const scorePages = ({ terms, firstAlike }: Query, shares: readonly number[]): Map<number, number> => {
     const worth = new Float64Array(pageCount)
     const about = new Float64Array(pageCount)
     const ofTitle = new Float64Array(pageCount)
+    const countedFor = new Int32Array(pageCount).fill(-1)
     for (const [n, term] of terms.entries()) {
       const share = shares[n] ?? 0
+      const first = firstAlike[n] ?? n
       for (let i = index.termStarts[term] ?? 0; i < (index.termStarts[term + 1] ?? 0); i++) {
         const page = index.pages[i] ?? 0
+        if (countedFor[page] === first) continue
+        countedFor[page] = first
         worth[page] = (worth[page] ?? 0) + share * (index.worth[i] ?? 0)
         about[page] = (about[page] ?? 0) + share * (index.about[i] ?? 0)
         if (index.inTitle[i] === 1) ofTitle[page] = (ofTitle[page] ?? 0) + (index.rarity[term] ?? 0)
@@ -62,7 +66,7 @@ export const createRanking = (texts: Texts, index: Index, pageWeights: readonly 
     const scores = scorePages(query, shares)
     const matchesOf = createMatcher(index, query)
     const readingOf = (page: number) => read(page, matchesOf(page), shares)
-    const numberOf = new Map(query.terms.map((term, n) => [term, n]))
+    const numberOf = new Map(query.terms.map((term, n) => [term, query.firstAlike[n] ?? n]))
     const inOnePlace = Math.min(1, shortQuery / query.terms.length)
     for (const [page, score] of [...scores].sort(([, a], [, b]) => b - a).slice(0, maxRead)) {
       const { pairs, covered, isRow } = readingOf(page)

@@ -71,7 +71,7 @@ export const createReader = ({ fieldStarts, pageSections, sectionPassages, passa
         words += ((telling[n] ?? 0) / all) * saturate(times[n] ?? 0, 1, sectionWeights.words)
         inSection += share * saturate(times[n] ?? 0, length, sectionWeights.covered)
       }
-      covered = Math.max(covered, inSection)
+      covered = Math.max(covered, Math.min(1, inSection))
       let heading = 0
       let headingTerms: ReadonlySet<number> = new Set()
       let passage: number | undefined

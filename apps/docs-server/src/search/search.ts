@@ -83,8 +83,10 @@ export const createSearch = (corpus: Corpus): Search => {
   return (text, offset, limit) => {
     const query = readQuery(text)
     const named = namedBy(text)
-    const wanted = query.terms.map((term, n) => (query.weights[n] ?? 0) * (index.rarity[term] ?? 0))
-    const sum = wanted.reduce((all, weight) => all + weight, 0)
+    const wanted = query.firstAlike.map(
+      (first, n) => (query.weights[n] ?? 0) * (index.rarity[query.terms[first] ?? 0] ?? 0),
+    )
+    const sum = wanted.reduce((all, weight, n) => (query.firstAlike[n] === n ? all + weight : all), 0)
     const shares = wanted.map((weight) => weight / sum)
     const { ranked, readingOf } = rank(query, shares, named)
     const terms = new Set(query.terms)

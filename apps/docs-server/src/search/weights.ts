@@ -44,6 +44,8 @@ export const meant = {
   /** The parts of an identifier that is itself known: they only break ties. */
   partOfKnown: 0.2,
   corrected: 0.8,
+  /** A word that shares its beginning with one that no page has. */
+  sameBeginning: 0.5,
 }
 
 /** What decides between the sections of a page. */

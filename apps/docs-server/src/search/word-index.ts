@@ -2,7 +2,7 @@ import { type Texts, fieldNames } from "./text.ts"
 import { bodyBy, half, rarity, saturate, weights } from "./weights.ts"
 
 /** Binary search: the first index from `low` to `high` for which `fits` is true, as it is for all later ones; else `high`. */
-const firstIndex = (low: number, high: number, fits: (index: number) => boolean): number => {
+export const firstIndex = (low: number, high: number, fits: (index: number) => boolean): number => {
   let from = low
   let to = high
   while (from < to) {
