@@ -25,7 +25,7 @@ beforeAll(async () => {
   // As the tarball of this copy brings it.
   const urls = { api_url: apiUrl, docs_url: docsUrl, relay_url: relayUrl, stream_url: streamUrl }
   await mkdir(join(folder, "config/svc"), { recursive: true })
-  await writeFile(join(folder, "config/svc/config.json"), JSON.stringify(urls))
+  await writeFile(join(folder, "config/svc/config.json"), JSON.stringify({ contexts: { one: urls }, current: "one" }))
   wallet = await createWallet(chainUrl)
   await wallet.fund(2_000_000_000n)
   mcp = await startMcp(tool, env)

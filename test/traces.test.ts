@@ -100,7 +100,7 @@ test("a trace of a send goes from the client to the provider's answer and no fur
   expect(usage?.traceId).not.toBe(trace)
   expect(failureOf(usage)).toEqual([failed, "401"])
   expect(collector.resources()).toEqual(expect.arrayContaining(["service.name", "service.instance.id"]))
-  const heard = provider.received.filter(({ url }) => url !== "/usage")
+  const heard = provider.received.filter(({ body }) => String(body).includes("sendTransaction"))
   expect(heard).toHaveLength(1)
   expect(heard[0]?.headers["traceparent"]).toBeUndefined()
   expect(relay.child.stdout()).toMatch(new RegExp(`"request_id":"${trace}".*"trace_id":"${trace}","msg":"request"`))
@@ -118,12 +118,13 @@ test("a trace of a key check goes from the caller through the platform into Post
     SVC_DEPLOY_HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString("base64")}`,
   })
   await publishStack(platform.url, own, "traced")
+  const provider = await testReceiver()
   const keys = await testReceiver()
   const jwks = await (await fetch(`${platform.url}/.well-known/jwks.json`)).text()
   keys.answer((_, response) => (keys.received.length === 1 ? response.writeHead(503).end() : response.end(jwks)))
   const relay = await start("relay", collector.url, {
     SVC_TRANSACTIONS_ENABLED: "true",
-    SVC_TRANSACTION_RPC_URL: hook.url,
+    SVC_TRANSACTION_RPC_URL: provider.url,
     SVC_SESSION_JWKS_URL: keys.url,
     SVC_SESSION_AUDIENCE: "traced",
     OTEL_TRACES_SAMPLER: "always_on",

@@ -12,7 +12,7 @@ import { connect } from "node:tls"
 import { stripVTControlCharacters } from "node:util"
 import { freePort, startProcess, type TestProcess } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { serve } from "../../packages/http/src/index.ts"
+import { readBody, serve } from "../../packages/http/src/index.ts"
 import { makeCertificate } from "./certificate.ts"
 
 const infra = join(import.meta.dirname, "..")
@@ -73,9 +73,9 @@ const makeReplica = (upstream: string, port: number, ran: string[]): Replica => 
   let end = async (): Promise<void> => {}
   const start = async (ending: Ending): Promise<void> => {
     const server = await serve({ host: "127.0.0.1", port, drainMs: ending === "stops" ? 5000 : 0 })
-    server.handle(async (incoming) => {
+    server.handle(async (incoming, env) => {
       const { method, url } = incoming
-      const { length } = await incoming.text()
+      const { length } = await readBody({ env }, { limit: 1_000_000 })
       const headers = Object.fromEntries(incoming.headers)
       const id = headers["x-id"]
       if (id !== undefined && !url.endsWith("z")) ran.push(id)

@@ -131,7 +131,10 @@ test("an answer is given, and its exit code kept, when nobody reads the notes or
 test("without XDG_CONFIG_HOME, or with a relative one, the files are in ~/.config; without a home folder nothing is read from the folder that one is in", async () => {
   const server = await serve(() => ({ body: [] }))
   await mkdir(join(tool.home, ".config/svc"), { recursive: true })
-  await writeFile(join(tool.home, ".config/svc/config.json"), JSON.stringify({ api_url: server.url }))
+  await writeFile(
+    join(tool.home, ".config/svc/config.json"),
+    JSON.stringify({ contexts: { one: { api_url: server.url } }, current: "one" }),
+  )
   for (const folder of ["", "relative"]) {
     expect((await tool.svcProcess(["explore"], { env: { XDG_CONFIG_HOME: folder } })).code).toBe(0)
   }

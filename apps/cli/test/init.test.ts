@@ -79,7 +79,7 @@ test("a project with a .claude folder gets them there too; --dir names another p
 test("the URLs given become the current context, beside what the file has, and are used from then on", async () => {
   const path = join(tool.home, "config/svc/config.json")
   await mkdir(join(tool.home, "config/svc"), { recursive: true })
-  await writeFile(path, JSON.stringify({ other: 1, api_url: "https://old.example" }))
+  await writeFile(path, JSON.stringify({ other: 1, contexts: { default: { api_url: "https://old.example" } } }))
   const args = ["init", "--api-url", "https://API.example/", "--docs-url", server.url]
   const ended = await tool.svc(args, { cwd: project })
   expect(ended.code).toBe(0)

@@ -49,7 +49,7 @@ test("a batch is answered one by one in order, notifications not at all", async 
   const { text } = await answer(
     '[{"jsonrpc":"2.0","id":1,"method":"getGenesisHash"},{"jsonrpc":"2.0","method":"getGenesisHash"},{"jsonrpc":"2.0","id":2,"method":"nope"},5]',
   )
-  expect(JSON.parse(text)).toMatchObject([{ id: 1, result: "ok" }, error(-32601, 2), error(-32600)])
+  expect(JSON.parse(text)).toMatchObject([{ id: 1, result: expect.any(String) }, error(-32601, 2), error(-32600)])
   expect(await answer('{"jsonrpc":"2.0","method":"getGenesisHash"}')).toEqual({ status: 204, text: "" })
   expect(await answer('[{"jsonrpc":"2.0","method":"nope"}]')).toEqual({ status: 204, text: "" })
 })
