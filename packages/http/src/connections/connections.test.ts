@@ -219,6 +219,18 @@ test("slow bodies of one client leave others their connections, and that client'
   await expect(finish(upload, "b".repeat(9), "[10]")).resolves.toBeUndefined()
 })
 
+test("slow bodies from ever new addresses don't close who has just come or asked: the longest without a request gives way", async () => {
+  const port = await start({ connections: 20 }, bodies.fetch)
+  const slow = (from: number) => dial(port, post("/", 10, "b"), `127.0.1.${from}`)
+  for (let i = 1; i <= 40; i++) await slow(i)
+  const [silent, known] = [await dial(port, "", "127.0.0.2"), await dial(port, "", "127.0.0.3")]
+  for (let i = 41; i <= 50; i++) await slow(i)
+  await finish(known, post("/", 1, "a"), "[1]")
+  for (let i = 51; i <= 57; i++) await slow(i)
+  for (const one of [silent, known]) await finish(one, post("/", 3, "abc"), "[3]")
+  expect([silent.closed, known.closed]).toEqual([false, false])
+})
+
 test("a trusted proxy is no client: those behind it are told apart, and one's slow bodies cost another nothing", async () => {
   const port = await start({ connections: 20, heldBytes: 1_000_000 }, bodies.fetch, loopback)
   const from = (client: string) => `X-Forwarded-For: ${client}\r\n`

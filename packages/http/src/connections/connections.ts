@@ -31,6 +31,8 @@ const mostAhead = 16
 const requestBytes = 4096
 // The rest is for callers with an account: others can't take it from them, however many addresses they have.
 const shareWithoutAccount = 0.75
+// All connections are looked at to find who gives way, so that much of a bound becomes free at a time.
+const step = 1 / 64
 /** The share of all connections that responses without an end may take. */
 const streamShare = 0.5
 
@@ -46,7 +48,7 @@ const isClients = ({ newest, serving, waiting }: Connection): boolean =>
   (waiting.size === 0 && newest?.incoming.complete === false && !newest.outgoing.headersSent)
 
 // Which connection is closed for another one: the largest first, never 0.
-const dispensable = (one: Connection): number => (isIdle(one) ? 3 : isClients(one) ? 2 : isStream(one) ? 1 : 0)
+const dispensable = (one: Connection): number => (isIdle(one) || isClients(one) ? 2 : isStream(one) ? 1 : 0)
 
 const bytesOf = ({ incoming }: Exchange): number => requestBytes + incoming.readableLength
 const held = ({ socket, received, newest, waiting }: Connection): number => {
@@ -67,15 +69,23 @@ const holderOf = (one: Connection): string => {
 const networkOf = (one: Connection): string =>
   accountOf(one) === undefined ? bucketNetwork(one.client) : holderOf(one)
 
-/** Those of the group that weighs most in all. */
-const heaviestGroup = (all: readonly Connection[], weigh: Weigh, nameOf: (one: Connection) => string) => {
-  let most = 0
-  let heaviest: readonly Connection[] = []
-  for (const group of Map.groupBy(all, nameOf).values()) {
-    const weight = group.reduce((sum, one) => sum + weigh(one), 0)
-    if (weight > most) [most, heaviest] = [weight, group]
-  }
-  return heaviest
+/** A connection, those of a client or those of a network, and what they weigh. */
+type Group = { weight: number; readonly first: Connection; readonly parts: readonly Group[] }
+
+const groupsBy = (all: readonly Group[], nameOf: (one: Connection) => string): readonly Group[] =>
+  [...Map.groupBy(all, ({ first }) => nameOf(first)).values()].flatMap((parts) => {
+    const [part] = parts
+    return part ? [{ weight: parts.reduce((sum, { weight }) => sum + weight, 0), first: part.first, parts }] : []
+  })
+
+/** Takes out the heaviest part of the heaviest part, of equal ones the first. */
+const takeHeaviest = (groups: readonly Group[]): Group | undefined => {
+  let heaviest: Group | undefined
+  for (const group of groups) if (group.weight > (heaviest?.weight ?? 0)) heaviest = group
+  if (heaviest === undefined) return undefined
+  const taken = takeHeaviest(heaviest.parts) ?? { ...heaviest }
+  heaviest.weight -= taken.weight
+  return taken
 }
 
 /**
@@ -126,27 +136,32 @@ export const createConnections = (
     )
   }
 
-  /** Cuts off a connection of whoever has most. Returns false if nobody has anything. */
-  const cutHeaviest = (reason: CutReason, weigh: Weigh): boolean => {
-    const network = heaviestGroup([...open.values()], weigh, networkOf)
-    const own = heaviestGroup(network, weigh, holderOf)
-    const [first] = own
-    if (first === undefined) return false
-    cut(
-      own.reduce((most, one) => (weigh(one) > weigh(most) ? one : most), first),
-      reason,
-    )
-    return true
+  /** Cuts off connections of whoever has most until they weighed so much. Returns what they weighed. */
+  const giveWay = (reason: CutReason, wanted: number, weigh: Weigh): number => {
+    const all = [...open.values()].map((first) => ({ weight: weigh(first), first, parts: [] }))
+    const networks = groupsBy(groupsBy(all, holderOf), networkOf)
+    let given = 0
+    while (given < wanted) {
+      const taken = takeHeaviest(networks)
+      if (taken === undefined) break
+      given += taken.weight
+      cut(taken.first, reason)
+    }
+    return given
   }
 
   /** Cuts off whoever has most until all together have no more than that. Returns how much is left. */
   const keepWithin = (reason: CutReason, most: number, weigh: Weigh): number => {
-    for (;;) {
-      const anonymous = withoutAccount(weigh)
-      const leftWithoutAccount = most * shareWithoutAccount - sum(anonymous)
-      const left = Math.min(leftWithoutAccount, most - sum(weigh))
-      if (left >= 0 || !cutHeaviest(reason, leftWithoutAccount < 0 ? anonymous : weigh)) return left
+    const anonymous = withoutAccount(weigh)
+    let leftWithoutAccount = most * shareWithoutAccount - sum(anonymous)
+    let left = most - sum(weigh)
+    if (leftWithoutAccount < 0) {
+      const given = giveWay(reason, Math.max(-leftWithoutAccount, most * step), anonymous)
+      leftWithoutAccount += given
+      left += given
     }
+    if (left < 0) left += giveWay(reason, Math.max(-left, most * step), weigh)
+    return Math.min(left, leftWithoutAccount)
   }
 
   const hold = (bytes: number): void => {
@@ -208,7 +223,7 @@ export const createConnections = (
       socket.once("close", () => open.delete(socket))
       if (open.size <= bounds.connections) return
       const others = (one: Connection): number => (one === connection ? 0 : dispensable(one))
-      if (!cutHeaviest("connections", others)) cut(connection, "connections")
+      if (giveWay("connections", Math.max(1, bounds.connections * step), others) === 0) cut(connection, "connections")
     },
 
     /** A request's head was read. */
@@ -221,6 +236,9 @@ export const createConnections = (
       if (forwardedFor !== undefined && clientAddress.isProxy(socket.remoteAddress)) {
         connection.client = addressBucket(clientAddress.of(socket.remoteAddress, forwardedFor))
       }
+      // Of equal ones that one gives way whose last request came first.
+      open.delete(socket)
+      open.set(socket, connection)
       const before = connection.newest
       connection.newest = exchange
       const isBodied = hasBody(exchange)
