@@ -1,7 +1,7 @@
 // docs/operations.md tells operators what to type. What can be run here is run, in the page's order, against the real
-// services on a PostgreSQL server.
+// services, with the page's own roles on a PostgreSQL server.
 import { execFile, spawnSync } from "node:child_process"
-import { cp, glob, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
+import { cp, glob, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
@@ -12,9 +12,11 @@ import {
   startProcess,
   startReceiver,
   type TestPostgres,
+  startRedis,
   type TestProcess,
+  type TestRedis,
 } from "@svc/testing"
-import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 
 import { fencesOf } from "../../apps/docs-server/test/content/steps.ts"
 
@@ -31,7 +33,8 @@ const notRun: Readonly<Record<string, string>> = {
   "flowchart LR": "a picture",
   "npx -y pnpm@12 install --frozen-lockfile": "was run before this test",
   "npx -y pnpm@12 build": "an image's build and every start from a checkout run it",
-  "npx -y pnpm@12 install --prod --frozen-lockfile": "would change this checkout; an image's build runs it",
+  "npx -y pnpm@12 prune --prod": "would change this checkout",
+  "useradd --system --shell /usr/sbin/nologin svc": "needs systemd",
   "npx -y pnpm@12 image": "takes minutes; CI runs it",
   "npx -y pnpm@12 licence-check": "CI runs it",
   "cp infra/env/compose.env.example infra/.env": "needs a container engine",
@@ -39,7 +42,7 @@ const notRun: Readonly<Record<string, string>> = {
   "docker compose -f infra/compose.yaml cp proxy:/data/caddy/pki/authorities/local/root.crt .":
     "needs a container engine",
   'platform() { docker compose -f infra/compose.yaml run --rm -T platform-api "$@"; }': "needs a container engine",
-  '(umask 077; docker compose -f infra/compose.yaml exec -T postgres pg_dump --username=svc --format=custom svc > "$SVC_PRIVATE_DIR/platform.dump")':
+  '(umask 077; docker compose -f infra/compose.yaml exec -T postgres pg_dump --username=svc_owner --format=custom svc > "$SVC_PRIVATE_DIR/platform.dump")':
     "needs a container engine",
   "kubectl create namespace svc": "needs a cluster",
   'platform() { kubectl -n svc exec --stdin deployment/platform-api -- node src/main.ts "$@"; }': "needs a cluster",
@@ -74,29 +77,34 @@ test("the log lines that the page tells operators to watch for are lines that th
   expect(lines.filter((line) => !sources.includes(`"${line}"`))).toEqual([])
 })
 
-const majorOf = (command: string, ...args: string[]): number => {
-  const { stdout } = spawnSync(command, args, { encoding: "utf8" })
-  return Number(/\d+/.exec(stdout ?? "")?.[0] ?? 0)
-}
-const programs = ["bash", "curl"].every((name) => spawnSync(name, ["--version"]).status === 0)
+const needed = ["bash", "curl", "openssl", "psql", "pg_dump"]
+const isMissing = needed.some((name) => spawnSync("sh", ["-c", `command -v ${name}`]).status !== 0)
 
 // Some of it starts a process five times over.
 const patience = { timeout: 120_000 }
 
-describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tells to type", patience, () => {
+describe.skipIf(isMissing && process.env["CI"] === undefined)("what the page tells to type", patience, () => {
   let folder: string
   let postgres: TestPostgres
+  let store: TestRedis
   let provider: Awaited<ReturnType<typeof startReceiver>>
   let env: Record<string, string>
   const running = new Map<string, TestProcess>()
   const ports: Record<string, number> = {}
   const serving = new Map<string, Fence>()
+  const followed: Fence[] = []
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "svc-operations-"))
     await cp(join(root, "infra"), join(folder, "infra"), { recursive: true })
     for (const name of ["apps", "packages", "node_modules"]) await symlink(join(root, name), join(folder, name))
+    // Only root may become the database's superuser; anybody else's server trusts whom he says he is.
+    if (process.getuid?.() !== 0) {
+      await mkdir(join(folder, "bin"))
+      await writeFile(join(folder, "bin/runuser"), '#!/bin/sh\nshift 3\nPGUSER=postgres exec "$@"\n', { mode: 0o755 })
+    }
     postgres = await startPostgres()
+    store = await startRedis()
     provider = await startReceiver()
     provider.answer(({ body }, response) => {
       const { id } = JSON.parse(String(body)) as { id: unknown }
@@ -105,19 +113,19 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
     for (const name of ["docs-server", "relay", "platform-api"]) ports[name] = await freePort()
     const local = (name: string): string => `http://localhost:${ports[name]}`
     env = {
-      PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`,
+      PATH: `${folder}/bin:${dirname(process.execPath)}:${process.env["PATH"]}`,
       HOME: folder,
       NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
-      DATABASE_URL: postgres.url,
-      RESTORED_URL: postgres.url.replace(/postgres$/, "restored"),
+      // Where the test's servers are. All else the page's commands set.
+      PGHOST: "127.0.0.1",
+      PGPORT: String(postgres.port),
+      DATABASE_SERVER: `127.0.0.1:${postgres.port}`,
       SVC_DATA_DIR: join(folder, "data"),
       SVC_DOCS_URL: local("docs-server"),
       SVC_RELAY_URL: local("relay"),
       SVC_API_URL: local("platform-api"),
-      // What the page says to set in the services' files.
+      SVC_LIMITS_URL: store.url,
       SVC_PRIVATE_DIR: join(folder, "private"),
-      SVC_SESSION_SIGNING_KEY_FILE: join(folder, "private/session-signing-key.json"),
-      SVC_SESSION_JWKS_URL: `${local("platform-api")}/.well-known/jwks.json`,
       SVC_TRANSACTION_RPC_URL: provider.url,
     }
     await writeFile(join(folder, "state"), "")
@@ -126,18 +134,18 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
     for (const child of running.values()) child.kill("SIGKILL")
     await Promise.all([...running.values()].map(({ exited }) => exited))
     await provider?.close()
-    await postgres?.stop()
+    await Promise.all([postgres?.stop(), store?.stop()])
     await rm(folder, { recursive: true, force: true })
   })
 
+  /** What a command of the embedded database's part of the page finds set. */
+  const embedded = { DATABASE_URL: "" }
+
   /** Runs a script in one shell with all before it: what they defined is still there. Gives what it printed. */
-  const shell = async (script: string, change: Record<string, string | undefined> = {}): Promise<string> => {
-    const kept = `{ declare -f; declare -p key token 2>/dev/null || true; } > "$HOME/state"`
+  const shell = async (script: string, change: Record<string, string> = {}): Promise<string> => {
+    const kept = `{ declare -f; declare -p key token SVC_STREAM_URL 2>/dev/null || true; } > "$HOME/state"`
     const whole = `set -euo pipefail; source "$HOME/state"; ${script}\n${kept}`
-    const settings = Object.fromEntries(
-      Object.entries({ ...env, ...change }).filter(([, value]) => value !== undefined),
-    )
-    const { stdout } = await promisify(execFile)("bash", ["-c", whole], { cwd: folder, env: settings })
+    const { stdout } = await promisify(execFile)("bash", ["-c", whole], { cwd: folder, env: { ...env, ...change } })
     return stdout
   }
 
@@ -161,26 +169,19 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
   }
 
   /** Does what a heading says, in its order, and gives what its commands printed. */
-  const follow = async (
-    heading: string,
-    { group = "", afterRestart = async () => {}, change = {} }: Following = {},
-  ): Promise<readonly string[]> => {
+  const follow = async (heading: string, afterRestart = async () => {}): Promise<readonly string[]> => {
     const printed: string[] = []
     for (const fence of fences.filter((candidate) => candidate.heading === heading)) {
       const { action, argument, code } = fence
-      if (action === "run" && argument === group) printed.push(await shell(code, change))
+      if (action === "run") printed.push(await shell(code, argument === "embedded" ? embedded : {}))
       if (action === "serve") await serve(fence)
       if (action === "restart") {
         await restart(argument)
         await afterRestart()
       }
+      if (action !== "") followed.push(fence)
     }
     return printed
-  }
-  type Following = {
-    group?: string
-    afterRestart?: () => Promise<void>
-    change?: Record<string, string | undefined>
   }
 
   const sessionToken = async (): Promise<{ status: number; body: Record<string, string> }> => {
@@ -199,8 +200,18 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
   })
 
   test("brings the three services up from settings files and a key of the operator's", async () => {
-    const [, , migrated = ""] = await follow("A copy for 1,000 agents")
-    expect(JSON.parse(migrated)).toEqual({ applied: expect.any(Number) })
+    const printed = await follow("A copy for 1,000 agents")
+    expect(printed.join("")).toContain('{"applied":')
+    const reports = await Promise.all(
+      Object.keys(ports).map((app) =>
+        shell(`(cd apps/${app} && node --env-file="$OLDPWD/infra/env/${app}.env" src/main.ts doctor --json || true)`),
+      ),
+    )
+    const failed = reports.flatMap((report) =>
+      (JSON.parse(report) as { findings: { verdict: string }[] }).findings.filter(({ verdict }) => verdict === "fail"),
+    )
+    // The provider of this test has no chain, and a checkout without a build has no packages.
+    expect(failed.filter((one) => !/"(?:provider|packages)/.test(JSON.stringify(one)))).toEqual([])
     expect((await stat(join(folder, "private/session-signing-key.json"))).mode & 0o777).toBe(0o600)
   })
 
@@ -222,30 +233,19 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
     ).toEqual([1, 1, 2])
   })
 
-  // PostgreSQL's own client programs come with no npm package; they must not be older than the server.
-  test("saves a database and brings it back", async (context: TestContext) => {
-    const server = postgres === undefined ? 0 : Number(await serverMajor())
-    if (majorOf("pg_dump", "--version") < server && process.env["CI"] === undefined) context.skip("no fit pg_dump")
-    const [, restored = ""] = await follow("Back up and restore")
-    expect(JSON.parse(restored.trim().split("\n").at(-1) ?? "")).toEqual(JSON.parse(await shell("platform agent list")))
+  test("gives visitors a key, and finds, disables and enables an agent", async () => {
+    const [viewer = ""] = await follow("Live pages")
+    expect(JSON.parse(viewer)).toMatchObject({ key: expect.stringMatching(/^svc_pk_/) as string })
+    const [steps = ""] = await follow("Stop abuse")
+    const [, , disabled = "", enabled = ""] = steps.trim().split("\n")
+    expect(JSON.parse(disabled)).toMatchObject([{ status: "disabled" }])
+    expect(JSON.parse(enabled)).toMatchObject({ status: "active" })
   })
-  const serverMajor = async (): Promise<string> => {
-    const client = spawnSync("psql", [
-      "-Atc",
-      "select current_setting('server_version_num')::int / 10000",
-      postgres.url,
-    ])
-    return client.stdout?.toString().trim() || "99"
-  }
 
-  test("gives the service a role that may add to the audit trail and never change it", async (context: TestContext) => {
-    if (majorOf("psql", "--version") === 0 && process.env["CI"] === undefined) context.skip("no psql")
-    await follow("The database")
-    const url = new URL(postgres.url)
-    url.username = "svc_service"
-    const change = { DATABASE_URL: url.href }
-    await shell("platform user create --email grace@example.com", change)
-    expect(await shell("platform audit list --limit 1", change)).toContain("user.create")
+  test("gives the service a role that may add to the audit trail and never change it", async () => {
+    await shell("platform user create --email grace@example.com")
+    expect(await shell("platform audit list --limit 1")).toContain("user.create")
+    const url = await readFile(join(folder, "private/svc_service.url"), "utf8")
     for (const statement of [
       "update audit_log set actor = 'nobody'",
       "delete from audit_log",
@@ -254,26 +254,30 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
       "drop table audit_log",
       "insert into schema_migrations (at, hash) values (1, '')",
     ]) {
-      const { status, stderr } = spawnSync("psql", ["-c", statement, url.href], { encoding: "utf8" })
+      const { status, stderr } = spawnSync("psql", ["-c", statement, url], { encoding: "utf8" })
       expect([status, stderr], statement).toEqual([1, expect.stringMatching(/permission denied|must be owner/)])
     }
   })
 
-  test("saves the embedded database's folder and brings it back", async () => {
-    const change = { DATABASE_URL: undefined }
-    await shell("platform user create --email ada@example.com", change)
-    const before = await shell("platform audit list", change)
-    await follow("Back up and restore", { group: "embedded", change })
-    const after = await shell("platform audit list", { ...change, SVC_DATA_DIR: join(folder, "private/restored") })
-    expect(after).toBe(before)
-    expect(after).toContain("user.create")
+  test("saves a database of either kind, and the service goes on with what is brought back", async () => {
+    const before = await shell("platform agent list")
+    await shell("platform user create --email ada@example.com", embedded)
+    const trail = await shell("platform audit list", embedded)
+    const [, restored = ""] = await follow("Back up and restore")
+    expect(restored.trim().split("\n").at(-1)).toBe(before.trim())
+    expect(await shell("psql --quiet -Atc 'select current_user' $(cat $SVC_PRIVATE_DIR/svc_service.url)")).toBe("svc_service\n")
+    expect((await sessionToken()).status).toBe(200)
+    const restoredFolder = { ...embedded, SVC_DATA_DIR: join(folder, "private/restored") }
+    expect(await shell("platform audit list", restoredFolder)).toBe(trail)
+    expect(trail).toContain("user.create")
   })
 
   test("rotates the signing key, and a relay that knows the keys takes every token on the way", async () => {
     const seen: { published: number; signing: number; relay: number }[] = []
     const known: string[] = []
+    const jwksUrl = `${env["SVC_API_URL"]}/.well-known/jwks.json`
     const look = async (): Promise<void> => {
-      const { keys } = (await (await fetch(env["SVC_SESSION_JWKS_URL"] ?? "")).json()) as { keys: { kid: string }[] }
+      const { keys } = (await (await fetch(jwksUrl)).json()) as { keys: { kid: string }[] }
       for (const { kid } of keys) if (!known.includes(kid)) known.push(kid)
       const token = (await sessionToken()).body["token"] ?? ""
       const header = JSON.parse(Buffer.from(token.split(".")[0] ?? "", "base64url").toString()) as { kid: string }
@@ -281,7 +285,7 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
       seen.push({ published: keys.length, signing: known.indexOf(header.kid), relay: status })
     }
     await look()
-    await follow("The session signing key", { afterRestart: look })
+    await follow("The session signing key", look)
     expect(seen).toEqual([
       { published: 1, signing: 0, relay: 200 },
       { published: 2, signing: 0, relay: 200 },
@@ -307,6 +311,11 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
     expect(Object.keys(line).length).toBeGreaterThan(7)
   })
 
+  test("deletes what nobody needs, and the audit trail's old rows as the owner", async () => {
+    const [pruned = ""] = await follow("What grows")
+    expect(pruned).toContain('"dry_run":true')
+  })
+
   test("stops tokens with transaction scopes before the routes go away", async () => {
     expect((await sessionToken()).status).toBe(200)
     await follow("Roll back")
@@ -314,5 +323,9 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
     await expect
       .poll(sessionToken, { timeout: 10_000 })
       .toMatchObject({ status: 403, body: { code: "scope-not-allowed" } })
+  })
+
+  test("was followed in the page's order, with nothing left out", () => {
+    expect(followed).toEqual(fences.filter(({ action }) => action !== ""))
   })
 })
