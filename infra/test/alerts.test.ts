@@ -156,6 +156,10 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     fires(counters("svc_platform_job_duration_count", "outcome", { ok: 10, failed: 1 }), 30),
     quiet(counters("svc_platform_job_duration_count", "outcome", { ok: 10, lost: 1 }), 30),
   ],
+  DocsPlatformAway: [
+    fires({ 'svc_docs_platform_answering{instance="a"}': "0x20" }, 10, { instance: "a" }),
+    quiet({ svc_docs_platform_answering: "1x20" }, 10),
+  ],
   DocsSearchesFindNothing: [
     fires(counters("svc_docs_searches_total", "outcome", { nothing: 6, found: 4 }), 130),
     quiet(counters("svc_docs_searches_total", "outcome", { nothing: 1, found: 4 }), 130),

@@ -107,16 +107,19 @@ test("no service runs as root but the one that hands a folder to another user", 
 test("only the proxy can be reached from outside, and the database only by the platform", () => {
   expect(names.filter((name) => service(name).ports !== undefined)).toEqual(["proxy"])
   const on = (network: string) => names.filter((name) => service(name).networks?.includes(network)).toSorted()
-  expect(on("data")).toEqual(["migrate", "platform-api", "postgres"])
+  expect(on("data")).toEqual(["migrate", "platform-api", "postgres", "roles"])
   expect(on("outside")).toEqual(["proxy", "relay"])
   expect(Object.entries(compose.networks).filter(([, network]) => network.internal !== true)).toEqual([["outside", {}]])
 })
 
-test("the platform starts after the migration, that after the database is healthy, the proxy last", () => {
+test("the migration runs as the tables' owner after the database is healthy, then roles, the platform, and the proxy last", () => {
   const waits = (name: string) =>
     Object.entries(service(name).depends_on ?? {}).map(([other, { condition }]) => `${other} ${condition}`)
   expect(waits("migrate")).toEqual(["postgres service_healthy"])
-  expect(waits("platform-api")).toContain("migrate service_completed_successfully")
+  expect(waits("roles")).toEqual(["migrate service_completed_successfully"])
+  expect(waits("platform-api")).toContain("roles service_completed_successfully")
+  const owner = names.filter((name) => /svc_owner/.test(JSON.stringify(service(name).environment ?? {})))
+  expect(owner).toEqual(["postgres", "migrate", "roles"])
   for (const app of apps) expect(waits("proxy")).toContain(`${app} service_healthy`)
 })
 

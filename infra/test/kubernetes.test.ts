@@ -173,6 +173,12 @@ test.each(pods.map(({ name }) => name))("%s runs without any right that it does 
   expect((container.volumeMounts ?? []).map((mount) => mount.name)).toEqual(volumes)
 })
 
+test("the migration alone has the secret of the tables' owner", () => {
+  const secretOf = (name: string) => pod(name).container.env?.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name)
+  expect(secretOf("platform-migrate")).toEqual(["platform-migrate-database"])
+  expect(secretOf("platform-api")).toEqual(["platform-api-database"])
+})
+
 test("images have a version, in the base the one of this repository", () => {
   for (const { container } of pods)
     expect(container.image).toMatch(/^registry\.example\.com\/svc\/[a-z-]+:\d+\.\d+\.\d+$/)
@@ -210,7 +216,8 @@ describe("the network", () => {
     }
   })
 
-  test("lets the documentation server nowhere", () => expect(outPorts("docs-server")).toEqual([]))
+  test("lets the documentation server to names and the platform only", () =>
+    expect(new Set(outPorts("docs-server"))).toEqual(new Set([53, 4003])))
   test("lets the relay to names, its provider and the platform's keys", () =>
     expect(new Set(outPorts("relay"))).toEqual(new Set([53, 443, 4003])))
   test.each(["platform-api", "platform-migrate"])("lets %s to names and the database only", (name) =>

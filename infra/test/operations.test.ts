@@ -265,7 +265,9 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("what the page tel
     const trail = await shell("platform audit list", embedded)
     const [, restored = ""] = await follow("Back up and restore")
     expect(restored.trim().split("\n").at(-1)).toBe(before.trim())
-    expect(await shell("psql --quiet -Atc 'select current_user' $(cat $SVC_PRIVATE_DIR/svc_service.url)")).toBe("svc_service\n")
+    expect(await shell("psql --quiet -Atc 'select current_user' $(cat $SVC_PRIVATE_DIR/svc_service.url)")).toBe(
+      "svc_service\n",
+    )
     expect((await sessionToken()).status).toBe(200)
     const restoredFolder = { ...embedded, SVC_DATA_DIR: join(folder, "private/restored") }
     expect(await shell("platform audit list", restoredFolder)).toBe(trail)

@@ -25,6 +25,8 @@ const fields = {
   /** Undefined: this machine, at the port that is listened on. */
   publicUrl: url("SVC_DOCS_URL", undefined),
   apiUrl: url("SVC_API_URL", "http://localhost:4003"),
+  /** Where this service reaches the platform API. Undefined: at `apiUrl`. */
+  internalApiUrl: url("SVC_API_INTERNAL_URL", undefined),
   relayUrl: url("SVC_RELAY_URL", "http://localhost:4002"),
   streamUrl: url("SVC_STREAM_URL", "ws://127.0.0.1:4004", { protocols: ["ws:", "wss:"] }),
   /** Undefined: the copy isn't on a local chain. */
@@ -39,7 +41,6 @@ const fields = {
   /** The folder of the pages where readers may edit them. */
   editUrl: url("SVC_DOCS_EDIT_URL", undefined),
   watch: flag("SVC_DOCS_WATCH", false),
-  /** Whether searches that find nothing are logged. */
   /** 0: no limit. */
   requestsPerMinute: integer("SVC_DOCS_REQUESTS_PER_MINUTE", 0, { min: 0 }),
   allowedHosts: list("SVC_ALLOWED_HOSTS"),

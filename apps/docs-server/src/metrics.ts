@@ -34,6 +34,18 @@ export const createMetrics = (meter: Meter) => {
   // Start at 0: a series that begins with its first event has no rate.
   for (const outcome of ["found", "corrected", "nothing"]) searches.add(0, { outcome })
   return {
+    /** Shows whether the registry could be read last time: 1 or 0. */
+    observePlatform: (isAnswering: () => boolean | undefined): void => {
+      meter
+        .createObservableGauge("svc.docs.platform.answering", {
+          description: "1 while the platform's registry can be read, else 0.",
+        })
+        .addCallback((result) => {
+          const answering = isAnswering()
+          if (answering !== undefined) result.observe(answering ? 1 : 0)
+        })
+    },
+
     observeStreams: (open: () => number): void => {
       meter
         .createObservableGauge("svc.docs.streams", { description: "Event streams that are open." })

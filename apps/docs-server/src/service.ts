@@ -98,15 +98,18 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
     let folder = first
     const registry = own
       ? createRegistry({
+          readFrom: config.internalApiUrl ?? apiUrl,
           apiUrl,
           baseUrl,
           now,
           wallClock: runtime.wallClock,
+          log,
           onChange: () => {
             site = siteOf(folder)
           },
         })
       : undefined
+    if (registry !== undefined) metrics?.observePlatform(registry.isAnswering)
     stops.push(async () => registry?.close())
     const siteOf = (corpus: Corpus) => {
       const stacks = registry?.copy()

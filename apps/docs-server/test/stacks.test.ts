@@ -152,8 +152,12 @@ test("while the API is away the last copy stays and says so; without a copy the 
     text: expect.stringContaining("API isn&#39;t answering"),
   })
   let time = 0
+  const logged: unknown[] = []
+  const log = { info: (text: unknown) => logged.push(text), warn: (about: unknown) => logged.push(about) }
   const registry = createRegistry({
-    apiUrl: apiUrl(),
+    readFrom: apiUrl(),
+    apiUrl: "https://api.example",
+    log,
     baseUrl: "https://docs.example",
     now: () => time,
     wallClock: () => Date.parse("2026-11-23T06:10:00Z"),
@@ -182,12 +186,16 @@ test("while the API is away the last copy stays and says so; without a copy the 
   await registry.refresh()
   expect(registry.copy()?.stacks.size).toBe(3)
   expect(registry.note()).toContain("2026-11-23 06:10 UTC")
+  expect(registry.isAnswering()).toBe(false)
   status = 200
   stacks = [stack("auctions"), { name: "../odd" }, { name: "half", schema: {} }]
   time = 40_004
   await registry.refresh()
   expect([...(registry.copy()?.pages.keys() ?? [])]).toEqual(["stacks", "stacks/auctions"])
-  expect([registry.note(), changes]).toEqual([undefined, 2])
+  expect([registry.note(), changes, registry.isAnswering()]).toEqual([undefined, 2, true])
+  const away = (reason: string) => ({ host: new URL(apiUrl()).host, reason })
+  const again = "the platform can be read again"
+  expect(logged).toEqual([away("the registry answered 503"), again, away("the registry answered 500"), again])
 })
 
 test("what a stack's owner wrote stays text on its line", async () => {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises"
 import { readAtMost } from "@svc/common/read-at-most"
+import type { Logger } from "@svc/program"
 import { changeSchema, type Stack, stackMarkdown, stackSchema, stacksMarkdown } from "@svc/site"
 import { z } from "zod"
 import { hashOf, type Page, readPage } from "../corpus/corpus.ts"
@@ -31,6 +32,11 @@ const idleMs = 60_000
 /** What is read at most; the rest of the registry has to be read from the API. */
 const most = { lists: 5, bytes: 8 * 2 ** 20, pageCharacters: 200_000 } as const
 
+const reasonOf = (error: unknown): string => {
+  const { cause, code, message } = Object(error) as { cause?: unknown; code?: string; message?: string }
+  return cause === undefined ? (code ?? message ?? "unknown") : reasonOf(cause)
+}
+
 /** A page of the registry's list of stacks, and where the next one is. */
 type ListPage = { readonly text: string; readonly etag: string; readonly next: URL | null }
 
@@ -39,21 +45,27 @@ const readText = async (response: Response): Promise<string> =>
 
 /**
  * Keeps a copy of the platform's public stacks, so that they can be shown and searched while the API is away.
+ * @param readFrom where the API is reached
+ * @param apiUrl where readers reach it
  * @param now milliseconds on a clock that never goes back
  * @param onChange called after the stacks changed
  */
 export const createRegistry = ({
+  readFrom,
   apiUrl,
   baseUrl,
   now,
   wallClock,
   onChange,
+  log,
 }: {
+  readonly readFrom: string
   readonly apiUrl: string
   readonly baseUrl: string
   readonly now: () => number
   readonly wallClock: () => number
   readonly onChange: () => void
+  readonly log: Pick<Logger, "info" | "warn">
 }) => {
   const stopping = new AbortController()
   let copy: RegistryCopy | undefined
@@ -76,7 +88,7 @@ export const createRegistry = ({
   }
   const readAll = async (signal: AbortSignal): Promise<readonly ListPage[]> => {
     const lists = new Map<string, ListPage>()
-    const first = new URL(`${apiUrl}/api/registry?include=schema&limit=100`)
+    const first = new URL(`${readFrom}/api/registry?include=schema&limit=100`)
     for (let url: URL | null = first; url?.origin === first.origin && lists.size < most.lists;) {
       const one = await readList(url, signal)
       lists.set(url.href, one)
@@ -88,7 +100,7 @@ export const createRegistry = ({
 
   /** The latest changes as JSON; an empty text where the API has no feed. */
   const readChanges = async (signal: AbortSignal): Promise<string> => {
-    const response = await fetch(`${apiUrl}/api/registry/changes?limit=10`, { signal, redirect: "error" })
+    const response = await fetch(`${readFrom}/api/registry/changes?limit=10`, { signal, redirect: "error" })
     return response.ok ? readText(response) : ""
   }
 
@@ -114,9 +126,13 @@ export const createRegistry = ({
         copy = { stacks: new Map(stacks.map((stack) => [stack.name, stack])), pages: new Map(pages), version }
         onChange()
       }
+      if (isFailing) log.info("the platform can be read again")
       isFailing = false
       readAt = wallClock()
-    } catch {
+    } catch (error) {
+      if (stopping.signal.aborted) return
+      // Once, not for every reader.
+      if (!isFailing) log.warn({ host: new URL(readFrom).host, reason: reasonOf(error) }, "the platform can't be read")
       isFailing = true
     }
   }
@@ -138,6 +154,8 @@ export const createRegistry = ({
   return {
     /** Undefined until the registry was read for the first time. */
     copy: () => copy,
+    /** Whether the last attempt to read the registry succeeded; undefined before the first one ended. */
+    isAnswering: () => (copy === undefined && !isFailing ? undefined : !isFailing),
     /** What readers of an old copy are told; undefined while the API answers. */
     note: () =>
       isFailing
