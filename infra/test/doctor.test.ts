@@ -1,20 +1,29 @@
 // `doctor` of the three services against real servers: all is well first, then one fault after the other.
 import { spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { generateSigningKey, publicJwks, readSigningKeys } from "@svc/session-token"
-import { createTestDatabase, startProcess, startReceiver, startRedis, testRuntime } from "@svc/testing"
+import {
+  createTestDatabase,
+  freePort,
+  startPostgres,
+  startProcess,
+  startReceiver,
+  startRedis,
+  testRuntime,
+} from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { docsChecks } from "../../apps/docs-server/src/doctor.ts"
 import { platformChecks } from "../../apps/platform-api/src/operator/doctor.ts"
 import { relayChecks } from "../../apps/relay/src/doctor.ts"
 import { runDoctor } from "../../packages/program/src/doctor.ts"
 import { checkPublicUrl } from "../../packages/program/src/public-url.ts"
-import { startService } from "../../test/start-service.ts"
+import { checkClock } from "../../packages/program/src/requests.ts"
+import { startService, testProcess } from "../../test/start-service.ts"
 import { makeCertificate } from "./certificate.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -52,7 +61,13 @@ type Answers = Record<string, { body: unknown; headers?: Env; status?: number }>
 /** What the provider, the platform and the proxy in front of each service answer, by path. */
 let answers: Answers
 let others: Awaited<ReturnType<typeof startReceiver>>
-let database: Awaited<ReturnType<typeof createTestDatabase>>
+let postgres: Awaited<ReturnType<typeof startPostgres>>
+/** The database with the page's owner and service, and more roles that are wrong in one way each. */
+const databaseOf = (role: string, name = "svc") => `postgres://${role}@127.0.0.1:${postgres.port}/${name}`
+const psql = (url: string, ...args: string[]) => {
+  const { status, stderr } = spawnSync("psql", ["--quiet", "--set=ON_ERROR_STOP=1", ...args, url], { encoding: "utf8" })
+  expect([status, stderr]).toEqual([0, ""])
+}
 let store: Awaited<ReturnType<typeof startRedis>>
 let signingKey: string
 let sound: Readonly<Record<App, Env>>
@@ -80,7 +95,10 @@ beforeAll(async () => {
     const result = method === undefined ? answer : { jsonrpc: "2.0", id: 1, result: Object(answer)[method] as unknown }
     response.writeHead(status, headers).end(JSON.stringify(result))
   })
-  database = await createTestDatabase()
+  postgres = await startPostgres()
+  const roles = ["svc_service", "svc_reader", "svc_poor", "svc_late"].map((role) => `create role ${role} login;`)
+  psql(postgres.url, `--command=create role svc_owner login; ${roles.join(" ")}`)
+  psql(postgres.url, "--command=create database svc owner svc_owner")
   store = await startRedis()
   const at = (path: string) => `${others.url}${path}`
   sound = {
@@ -95,7 +113,7 @@ beforeAll(async () => {
       SVC_RELAY_URL: at("/relay"),
     },
     "platform-api": {
-      DATABASE_URL: database.url,
+      DATABASE_URL: databaseOf("svc_service"),
       SVC_DATA_DIR: join(folder, "data"),
       SVC_SESSION_SIGNING_KEY: signingKey,
       SVC_LIMITS_URL: store.url,
@@ -113,26 +131,33 @@ beforeAll(async () => {
     "/other-chain": { body: rpc("EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG") },
     "/lagging": { body: rpc(genesis, 600) },
     "/late-clock": { body: rpc(), headers: { date: new Date(Date.now() - 60_000).toUTCString() } },
-    "/platform/": { body: { name: "svc-platform-api" } },
-    "/relay/": { body: { name: "svc-relay" } },
+    "/issuer": { body: jwks, headers: { "x-svc-issuer": "somebody" } },
+    "/platform/health": { body: { database: "ok" } },
+    "/platform/.well-known/jwks.json": { body: jwks },
+    "/relay/health": { body: { transactions: {} } },
+    "/docs/health": { body: { pages: 1 } },
+    "/hidden/health": { body: { database: "ok" } },
     "/docs/livez": { body: {} },
     "/relay/livez": { body: {} },
     "/platform/livez": { body: {}, headers: { "x-svc-client-address": "203.0.113.7; trusted" } },
     "/hidden/livez": { body: {}, headers: { "x-svc-client-address": "10.0.0.2; ignored" } },
   }
-  await run("platform-api", ["migrate"], sound["platform-api"])
+  await run("platform-api", ["migrate"], { ...sound["platform-api"], DATABASE_URL: databaseOf("svc_owner") })
+  psql(databaseOf("svc_owner"), `--file=${join(root, "infra/database-roles.sql")}`)
+  psql(
+    databaseOf("postgres"),
+    "--command=grant svc_service to svc_reader, svc_late; alter role svc_reader set default_transaction_read_only = on; alter role svc_late connection limit 0",
+  )
 })
 afterAll(async () => {
-  await Promise.all([others?.close(), database?.stop(), store?.stop()])
+  await Promise.all([others?.close(), postgres?.stop(), store?.stop()])
   rmSync(folder, { recursive: true, force: true })
 })
 
 test("what is sound passes in every service", async () => {
   for (const app of ["relay", "platform-api"] as const) {
     const { code, findings } = await examine(app, sound[app])
-    // The tests' database belongs to the superuser.
-    const notes = findings.filter(({ verdict, text }) => verdict !== "pass" && !text.includes("superuser"))
-    expect(notes).toEqual([])
+    expect(findings.filter(({ verdict }) => verdict !== "pass")).toEqual([])
     expect(code).toBe(0)
   }
   const { findings } = await examine("docs-server", sound["docs-server"])
@@ -140,11 +165,66 @@ test("what is sound passes in every service", async () => {
 })
 
 const away = "127.0.0.1:9"
-/** One setting that is wrong; `{others}` is the URL of the other services, `{nobody}` the database's with a role that isn't there. */
-const faults: readonly [name: string, app: App, env: Env, check: string, text: RegExp][] = [
+const everyone = "0.0.0.0/0"
+/** One setting that is wrong; `{others}` is the URL of the other services, `{db:ROLE}` the database's with that role. */
+const faults: readonly [name: string, app: App, env: Env, check: string, text: RegExp, next?: RegExp][] = [
+  [
+    "a platform at the relay's URL",
+    "docs-server",
+    { SVC_RELAY_URL: "{others}/platform" },
+    "services",
+    /platform-api/,
+    /relay/,
+  ],
+  ["a relay at the platform's URL", "docs-server", { SVC_API_URL: "{others}/relay" }, "services", /leads to relay/],
+  [
+    "a relay inside, at the platform's URL",
+    "docs-server",
+    { SVC_API_INTERNAL_URL: "{others}/relay" },
+    "services",
+    /relay/,
+  ],
+  ["another service at the public URL", "platform-api", { SVC_API_URL: "{others}/relay" }, "public-url", /to relay/],
+  [
+    "strangers as proxies",
+    "relay",
+    { SVC_TRUSTED_PROXY_CIDRS: `10.0.0.0/8,${everyone}` },
+    "trusted-proxies",
+    /strangers/,
+  ],
+  ["pages' host not allowed", "docs-server", { SVC_ALLOWED_HOSTS: "docs.example.com" }, "allowed-hosts", /127/],
+  ["another issuer", "relay", { SVC_SESSION_JWKS_URL: "{others}/issuer" }, "session-keys", /"somebody"/, /ISSUER/],
+  [
+    "a key that isn't the served one",
+    "platform-api",
+    { SVC_SESSION_SIGNING_KEY: "{other key}" },
+    "signing-key",
+    /serve/,
+  ],
+  [
+    "a role that only reads",
+    "platform-api",
+    { DATABASE_URL: "{db:svc_reader}" },
+    "database",
+    /only read/,
+    /alter role/,
+  ],
+  ["a role without rights", "platform-api", { DATABASE_URL: "{db:svc_poor}" }, "rights", /permission/, /roles\.sql/],
+  ["no free connection", "platform-api", { DATABASE_URL: "{db:svc_late}" }, "database", /53300/, /max_connections/],
+  ["no such database", "platform-api", { DATABASE_URL: "{db:svc_owner}x" }, "database", /3D000/, /its name/],
+  ["no such host", "platform-api", { DATABASE_URL: "postgres://db.invalid/a" }, "database", /ENOTFOUND|AGAIN/, /name/],
+  ["a port that is taken", "relay", { PORT: "{others port}" }, "port", /taken by another program/, /PORT/],
+  ["an address of another machine", "relay", { HOST: "192.0.2.1" }, "port", /EADDRNOTAVAIL/, /HOST/],
   ["a setting that can't be read", "relay", { PORT: "x" }, "settings", /^PORT: /],
   ["the database away", "platform-api", { DATABASE_URL: `postgres://${away}/a` }, "database", /ECONNREFUSED/],
-  ["a wrong role or password", "platform-api", { DATABASE_URL: "{nobody}" }, "database", /nobody_here/],
+  [
+    "a wrong role or password",
+    "platform-api",
+    { DATABASE_URL: "{db:nobody_here:hunter2}" },
+    "database",
+    /nobody_here/,
+    /role/,
+  ],
   ["the limits' store away", "relay", { SVC_LIMITS_URL: `redis://:pw@${away}` }, "limits-store", /ECONNREFUSED/],
   ["an expired key set", "relay", { SVC_SESSION_JWKS_URL: "{others}/expired" }, "session-keys", /expired/],
   ["an old copy of the key set", "relay", { SVC_SESSION_JWKS_URL: "{others}/old" }, "session-keys", /4000 s/],
@@ -159,18 +239,95 @@ const faults: readonly [name: string, app: App, env: Env, check: string, text: R
   ["pages of a local stream", "docs-server", { SVC_DOCS_URL: "https://docs.example.com" }, "stream-url", /ws:/],
 ]
 
-test.each(faults)("%s is found", async (_name, app, env, check, text) => {
-  const nobody = Object.assign(new URL(database.url), { username: "nobody_here", password: "hunter2hunter2" }).href
+test.each(faults)("%s: found, with the next step", async (_name, app, env, check, text, next = /./) => {
+  const otherKey = await generateSigningKey()
   const filled = Object.entries(env).map(([name, value]) => [
     name,
-    value.replace("{others}", others.url).replace("{nobody}", nobody),
+    value
+      .replace("{others port}", new URL(others.url).port)
+      .replace("{others}", others.url)
+      .replace("{other key}", otherKey)
+      .replace(/\{db:(.*)\}/, (_, role: string) => databaseOf(role)),
   ])
   const { code, verdict, findings, stdout } = await examine(app, { ...sound[app], ...Object.fromEntries(filled) })
   expect([code, verdict]).toEqual([1, "fail"])
   expect(findings).toContainEqual(
-    expect.objectContaining({ check, verdict: "fail", text: expect.stringMatching(text) as string }),
+    expect.objectContaining({
+      check,
+      verdict: "fail",
+      text: expect.stringMatching(text) as string,
+      next: expect.stringMatching(next) as string,
+    }),
   )
   expect(stdout).not.toMatch(/secret|hunter2|:pw@/)
+})
+
+test.each<[name: string, app: App, env: () => Env, check: string, text: RegExp]>([
+  ["the tables' owner", "platform-api", () => ({ DATABASE_URL: databaseOf("svc_owner") }), "rights", /owner/],
+  ["a superuser", "platform-api", () => ({ DATABASE_URL: databaseOf("postgres") }), "rights", /superuser/],
+  ["a mistyped setting", "relay", () => ({ SVC_SESION_AUDIENCE: "a" }), "settings", /SVC_SESION_AUDIENCE/],
+])("%s works, and is warned of", async (_name, app, env, check, text) => {
+  const { code, findings } = await examine(app, { ...sound[app], ...env() })
+  expect(code).toBe(0)
+  expect(findings).toContainEqual(
+    expect.objectContaining({ check, verdict: "warn", text: expect.stringMatching(text) as string }),
+  )
+})
+
+test("a pooler that shares connections between transactions is found", async (context) => {
+  if (spawnSync("sh", ["-c", "command -v pgbouncer"]).status !== 0) context.skip("no PgBouncer")
+  const port = await freePort()
+  const config = join(folder, "pgbouncer.ini")
+  const options = `listen_addr = 127.0.0.1\nlisten_port = ${port}\nunix_socket_dir =\nauth_type = any\npool_mode = transaction`
+  const target = `host=127.0.0.1 port=${postgres.port} user=svc_service`
+  writeFileSync(
+    config,
+    `[databases]\nsvc = ${target}\n[pgbouncer]\n${options}\nignore_startup_parameters = extra_float_digits\n`,
+  )
+  chmodSync(folder, 0o755)
+  const asNobody = process.getuid?.() === 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : []
+  const [command, ...args] = [...asNobody, "pgbouncer", config]
+  const pooler = testProcess(command, args, { cwd: folder })
+  await pooler.waitFor(/process up/)
+  const env = { ...sound["platform-api"], DATABASE_URL: `postgres://svc_service@127.0.0.1:${port}/svc` }
+  const { findings } = await examine("platform-api", env)
+  expect(findings.filter(({ check }) => check === "database")).toEqual([
+    expect.objectContaining({ verdict: "fail", next: expect.stringContaining("pool_mode") as string }),
+  ])
+})
+
+test("a viewer key that was revoked, or is for other pages, is found", async () => {
+  const { url } = await startService("platform-api", sound["platform-api"])
+  const { stdout } = await run(
+    "platform-api",
+    ["viewer-key", "create", "--origin", "https://docs.example.com"],
+    sound["platform-api"],
+  )
+  const { key, id } = JSON.parse(stdout) as { key: string; id: number }
+  const look = async (docsUrl: string) => {
+    const env = { ...sound["docs-server"], SVC_API_URL: url, SVC_VIEWER_KEY: key, SVC_DOCS_URL: docsUrl }
+    const { findings } = await examine("docs-server", env)
+    return findings.filter(({ check }) => check === "viewer-key")
+  }
+  expect(await look("https://docs.example.com")).toMatchObject([{ verdict: "pass" }])
+  expect(await look("https://other.example.com")).toMatchObject([
+    { verdict: "fail", text: expect.stringContaining("origin-not-allowed") as string },
+  ])
+  await run("platform-api", ["key", "revoke", String(id)], sound["platform-api"])
+  expect(await look("https://docs.example.com")).toMatchObject([{ verdict: "fail" }])
+})
+
+test("a certificate of an authority that isn't known leads to NODE_EXTRA_CA_CERTS, and latency is no wrong clock", async () => {
+  const unknown = createServer(certificate(90), (_request, response) => response.end("{}")).listen(0, "127.0.0.1")
+  await once(unknown, "listening")
+  const url = `https://localhost:${(unknown.address() as AddressInfo).port}`
+  const findings = await checkPublicUrl("relay", "SVC_RELAY_URL", url, Date.now())
+  unknown.close()
+  expect(findings.at(-1)).toMatchObject({
+    check: "public-url",
+    next: expect.stringContaining("NODE_EXTRA_CA_CERTS") as string,
+  })
+  expect(checkClock("the database", 2_000, [1_000, 9_000], 0)).toMatchObject([{ verdict: "pass" }])
 })
 
 test("a missing migration is found, and nothing is written while looking", async () => {
@@ -199,7 +356,7 @@ test.each([
   const server = createServer(certificate(days), (_request, response) => response.end("{}")).listen(0, "127.0.0.1")
   await once(server, "listening")
   const url = `https://localhost:${(server.address() as AddressInfo).port}`
-  const findings = await checkPublicUrl("SVC_RELAY_URL", url, Date.now() + passed * 86_400_000)
+  const findings = await checkPublicUrl("relay", "SVC_RELAY_URL", url, Date.now() + passed * 86_400_000)
   server.close()
   expect(findings[0]).toMatchObject({ check: "certificate", verdict, text: expect.stringMatching(text) as string })
 })

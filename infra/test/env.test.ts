@@ -12,6 +12,14 @@ test.each(apps)("the example for %s has every setting that the service reads, on
   expect(names.toSorted()).toEqual(await settingNames(app))
 })
 
+test("doctor knows the settings that a service reads, and no other", async () => {
+  const names = (await Promise.all(apps.map(settingNames))).flat().filter((name) => name.startsWith("SVC_"))
+  const known: unknown = JSON.parse(
+    readFileSync(join(import.meta.dirname, "../../packages/program/settings.json"), "utf8"),
+  )
+  expect(known).toEqual([...new Set(names)].toSorted())
+})
+
 test.each(apps)("what the example for %s comments out is what counts without it", async (app) => {
   const set = Object.fromEntries(envEntries(example(app)))
   const all = Object.fromEntries(envEntries(uncommented(example(app))))

@@ -1,5 +1,19 @@
 import { existsSync } from "node:fs"
-import { ask, type Check, checkClock, checkPublicUrl, fail, type Finding, isPublic, pass, warn } from "@svc/program"
+import {
+  ask,
+  type Check,
+  checkClock,
+  checkPublicUrl,
+  fail,
+  type Finding,
+  isPublic,
+  pass,
+  type Service,
+  serviceChecks,
+  serviceOf,
+  stepAfter,
+  warn,
+} from "@svc/program"
 import { type Config, ownContent, readConfig } from "./config.ts"
 import { CorpusError, loadCorpus } from "./corpus/corpus.ts"
 
@@ -23,23 +37,53 @@ const checkTarballs = ({ tarballs }: Config): readonly Finding[] =>
       : fail("packages", `${path} is missing, and pages tell agents to use it`, hint),
   )
 
-/** A service that pages name: whether it answers, by its own name. */
-const checkService = async (variable: string, url: string, at: () => number): Promise<readonly Finding[]> => {
+/** Whether another service is where a setting says. */
+const checkService = async (
+  service: Service,
+  variable: string,
+  url: string,
+  at: () => number,
+): Promise<readonly Finding[]> => {
   const before = at()
-  const answer = await ask(`${url}/`)
+  const answer = await ask(`${url}/health`)
   if ("reason" in answer)
     return [
       warn(
         "services",
         `${variable} doesn't answer (${answer.reason})`,
-        "Start that service, or correct the URL: pages name it.",
+        stepAfter(answer.reason, `Start ${service}, or correct the URL.`),
       ),
     ]
-  const { name } = Object(answer.body) as { name?: string }
-  if (name?.startsWith("svc-") !== true)
-    return [fail("services", `${variable} is no service of this product`, "Correct the URL: pages name it.")]
-  const clock = checkClock(variable, Date.parse(answer.header("date") ?? ""), (before + at()) / 2)
-  return [pass("services", `${variable} answers as ${name}`), ...clock]
+  const there = serviceOf(answer.body) ?? "another server"
+  if (there !== service)
+    return [fail("services", `${variable} leads to ${there}`, `Set it to the URL of ${service}, or correct the proxy.`)]
+  const clock = checkClock(variable, Date.parse(answer.header("date") ?? ""), [before, at()])
+  return [pass("services", `${variable} leads to ${service}`), ...clock]
+}
+
+/** Whether the platform takes the viewer key from the pages' origin. */
+const checkViewerKey = async (
+  key: string,
+  { apiUrl, internalApiUrl, publicUrl }: Config,
+): Promise<readonly Finding[]> => {
+  const origin = publicUrl === undefined ? {} : { origin: new URL(publicUrl).origin }
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", ...origin }
+  // No stream has this URL, so no token is minted.
+  const body = JSON.stringify({ websocket_url: "wss://doctor.invalid" })
+  const answer = await ask(`${internalApiUrl ?? apiUrl}/ws/sessions`, { method: "POST", headers, body })
+  if ("reason" in answer) return []
+  if (answer.status !== 401 && answer.status !== 403) return [pass("viewer-key", "the platform accepts it")]
+  const { code = String(answer.status) } = Object(answer.body) as { code?: string }
+  const next =
+    "Set SVC_VIEWER_KEY to a key of this platform: `viewer-key create --origin` with the origin of SVC_DOCS_URL."
+  return [fail("viewer-key", `the platform rejects SVC_VIEWER_KEY (${code})`, next)]
+}
+
+const checkHosts = ({ allowedHosts, publicUrl }: Config): readonly Finding[] => {
+  if (publicUrl === undefined || allowedHosts.length === 0) return []
+  const { hostname } = new URL(publicUrl)
+  if (allowedHosts.includes(hostname)) return []
+  return [fail("allowed-hosts", `SVC_ALLOWED_HOSTS lacks ${hostname}`, "Add the host name of SVC_DOCS_URL.")]
 }
 
 const checkStream = ({ streamUrl, publicUrl }: Config): readonly Finding[] => {
@@ -59,19 +103,26 @@ export const docsChecks = async (
   { wallClock }: { readonly wallClock: () => number },
 ): Promise<Readonly<Record<string, Check>>> => {
   const config = readConfig(env)
+  const { viewerKey, internalApiUrl } = config
   return {
+    ...serviceChecks("docs-server", env, config),
     pages: () => checkPages(config),
+    "allowed-hosts": async () => checkHosts(config),
+    ...(viewerKey !== undefined && { "viewer-key": () => checkViewerKey(viewerKey, config) }),
     ...(config.docsDir === ownContent && {
       packages: async () => checkTarballs(config),
       services: async () =>
         (
           await Promise.all([
-            checkService("SVC_API_URL", config.apiUrl, wallClock),
-            checkService("SVC_RELAY_URL", config.relayUrl, wallClock),
+            checkService("platform-api", "SVC_API_URL", config.apiUrl, wallClock),
+            checkService("relay", "SVC_RELAY_URL", config.relayUrl, wallClock),
+            internalApiUrl === undefined
+              ? []
+              : checkService("platform-api", "SVC_API_INTERNAL_URL", internalApiUrl, wallClock),
           ])
         ).flat(),
       "stream-url": async () => checkStream(config),
     }),
-    "public-url": () => checkPublicUrl("SVC_DOCS_URL", config.publicUrl, wallClock()),
+    "public-url": () => checkPublicUrl("docs-server", "SVC_DOCS_URL", config.publicUrl, wallClock()),
   }
 }

@@ -1,4 +1,15 @@
-import { ask, type Check, checkLimitsStore, checkPublicUrl, fail, type Finding, pass, warn } from "@svc/program"
+import {
+  ask,
+  type Check,
+  checkLimitsStore,
+  checkPublicUrl,
+  fail,
+  type Finding,
+  pass,
+  serviceChecks,
+  stepAfter,
+  warn,
+} from "@svc/program"
 import { type Config, readConfig } from "./config.ts"
 import { callProvider, checkChains, type Provider, providersOf } from "./providers.ts"
 
@@ -25,7 +36,7 @@ const checkProviders = async (providers: readonly Provider[], wallClock: () => n
   const found = await Promise.all(
     chains.map(async ({ provider, finding, reason }) =>
       finding === undefined
-        ? [fail("provider", `${provider.name} doesn't respond (${reason})`, next)]
+        ? [fail("provider", `${provider.name} doesn't respond (${reason})`, stepAfter(reason, next))]
         : [finding, await lagFinding(provider, wallClock())],
     ),
   )
@@ -36,18 +47,18 @@ const check = "session-keys"
 // The platform allows a minute (Cache-Control: max-age=60).
 const oldestCopySeconds = 300
 
-const checkKeys = async ({ jwksUrl, publicKeys }: Config, at: number): Promise<readonly Finding[]> => {
+const checkKeys = async ({ jwksUrl, publicKeys, issuer }: Config, at: number): Promise<readonly Finding[]> => {
   if (publicKeys !== undefined)
     return [pass(check, "a public key is set; it must be the one that the platform signs with")]
   if (jwksUrl === undefined)
     return [warn(check, "none: everybody on this machine can use the relay", "Set SVC_SESSION_JWKS_URL.")]
-  const response = await ask(jwksUrl, { headers: { "cache-control": "no-cache" } })
+  const response = await ask(jwksUrl, { headers: { "cache-control": "no-cache", "x-svc-doctor": "1" } })
   if ("reason" in response)
     return [
       fail(
         check,
-        `SVC_SESSION_JWKS_URL doesn't response (${response.reason})`,
-        "Start the platform, or correct the URL.",
+        `SVC_SESSION_JWKS_URL doesn't respond (${response.reason})`,
+        stepAfter(response.reason, "Start the platform, or correct the URL."),
       ),
     ]
   const { keys } = Object(response.body) as { keys?: unknown }
@@ -56,6 +67,11 @@ const checkKeys = async ({ jwksUrl, publicKeys }: Config, at: number): Promise<r
   if (usable.length === 0) {
     const what = own.length === 0 ? `no key set (HTTP ${response.status})` : "no Ed25519 key that hasn't expired"
     return [fail(check, `SVC_SESSION_JWKS_URL has ${what}`, "It must be the platform's /.well-known/jwks.json.")]
+  }
+  const theirs = response.header("x-svc-issuer") ?? issuer
+  if (theirs !== issuer) {
+    const text = `the platform signs as ${JSON.stringify(theirs)}, and tokens of ${JSON.stringify(issuer)} are accepted`
+    return [fail(check, text, "Set SVC_SESSION_ISSUER to the same value at the platform and the relay.")]
   }
   const age = Number(response.header("age") ?? 0)
   const text = `${usable.length} at SVC_SESSION_JWKS_URL, ${age} s old`
@@ -73,7 +89,10 @@ export const relayChecks = async (
 ): Promise<Readonly<Record<string, Check>>> => {
   const config = await readConfig(env)
   const { upstreamUrl, limits } = config
-  const own = { "public-url": () => checkPublicUrl("SVC_RELAY_URL", config.publicUrl, wallClock()) }
+  const own = {
+    ...serviceChecks("relay", env, config),
+    "public-url": () => checkPublicUrl("relay", "SVC_RELAY_URL", config.publicUrl, wallClock()),
+  }
   if (!config.enabled || upstreamUrl === undefined) {
     const off = warn("transactions", "the routes are off", "Set SVC_TRANSACTIONS_ENABLED=true to switch them on.")
     return { transactions: async () => [off], ...own }

@@ -44,7 +44,7 @@ export const checkChains = async (providers: readonly Provider[], wallClock: () 
   )
   const [first] = asked
   const chain = asked.find(({ hash }) => hash !== undefined)?.hash
-  const clock = first ? checkClock(first.provider.name, first.date, (before + first.at) / 2) : []
+  const clock = first ? checkClock(first.provider.name, first.date, [before, first.at]) : []
   const chains = asked.map(({ provider, reason, hash }) => {
     if (hash === undefined) return { provider, reason: reason ?? "no genesis hash" }
     const name = networks[hash] ?? `chain ${hash}`

@@ -9,7 +9,12 @@ export const inspectStore = async (
   url: string,
   connect: Connect,
 ): Promise<
-  | { readonly name: "Redis" | "Valkey"; readonly version: string; readonly policy?: string }
+  | {
+      readonly name: "Redis" | "Valkey"
+      readonly version: string
+      readonly policy?: string
+      readonly isReplica: boolean
+    }
   | { readonly reason: string }
 > => {
   const { createClient } = await connect()
@@ -25,6 +30,7 @@ export const inspectStore = async (
     return {
       name: valkey === undefined ? "Redis" : "Valkey",
       version: valkey ?? field("redis_version") ?? "0",
+      isReplica: field("role") === "slave",
       ...(policy !== undefined && { policy }),
     }
   } catch (error) {

@@ -1,5 +1,6 @@
 import { type Connect, inspectStore } from "@svc/limits"
 import { type Finding, fail, pass, warn } from "./doctor.ts"
+import { stepAfter } from "./requests.ts"
 
 const check = "limits-store"
 const oldest = { Redis: 6.2, Valkey: 7.2 }
@@ -9,8 +10,14 @@ export const checkLimitsStore = async (url: string, connect: Connect): Promise<r
   const store = await inspectStore(url, connect)
   if ("reason" in store) {
     const text = `the store at SVC_LIMITS_URL can't be used (${store.reason})`
-    return [fail(check, text, "Start it, or correct its address and password.")]
+    const isDenied = /^(?:NOAUTH|WRONGPASS|NOPERM)/.test(store.reason)
+    const next = isDenied
+      ? "Correct the user and password in SVC_LIMITS_URL."
+      : stepAfter(store.reason, "Start it, or correct its address.")
+    return [fail(check, text, next)]
   }
+  if (store.isReplica)
+    return [fail(check, "the store is a read-only replica", "Set SVC_LIMITS_URL to the primary server.")]
   const { name, version, policy = "noeviction" } = store
   if (Number.parseFloat(version) < oldest[name])
     return [fail(check, `${name} ${version} is too old`, `Use ${name} ${oldest[name]} or newer.`)]

@@ -1,7 +1,7 @@
 import { connect } from "node:tls"
 import { isLoopback } from "@svc/common/loopback"
 import { type Finding, fail, pass, warn } from "./doctor.ts"
-import { ask } from "./requests.ts"
+import { ask, type Service, serviceOf, stepAfter } from "./requests.ts"
 
 type Validity = { readonly from: number; readonly to: number }
 
@@ -49,11 +49,13 @@ const certificate = async (variable: string, url: URL, at: number): Promise<read
  * Makes a request through the public URL: whether it arrives at a running replica, whose address that replica sees, and
  * when the certificate ends.
  *
+ * @param service whose URL it is
  * @param variable the setting that has the URL
  * @param url undefined while it isn't set
  * @param at now, in milliseconds since 1970
  */
 export const checkPublicUrl = async (
+  service: Service,
   variable: string,
   url: string | undefined,
   at: number,
@@ -75,13 +77,24 @@ export const checkPublicUrl = async (
       warn(
         "public-url",
         `${url} doesn't answer (${answer.reason})`,
-        "Start the service and the proxy, then run doctor again.",
+        stepAfter(answer.reason, "Start the service and the proxy, then run doctor again."),
       ),
     ]
   if (answer.status !== 200)
     return [
       ...ends,
       fail("public-url", `${url}/livez answers ${answer.status}`, "Point the proxy at the service's port."),
+    ]
+  const health = await ask(`${url}/health`)
+  const there = "body" in health ? serviceOf(health.body) : undefined
+  if (there !== service)
+    return [
+      ...ends,
+      fail(
+        "public-url",
+        `${variable} leads to ${there ?? "another server"}`,
+        `Set it to the URL of ${service}, or correct the proxy.`,
+      ),
     ]
   const found = [...ends, pass("public-url", `${url} answers`)]
   const seen = answer.header("x-svc-client-address")

@@ -3,6 +3,38 @@ import { type Finding, fail, pass, warn } from "./doctor.ts"
 
 const deadlineMs = 8_000
 
+const unknownAuthority =
+  "Set NODE_EXTRA_CA_CERTS to the root certificate of its authority, which this machine doesn't know."
+const noTls = "It has no TLS at this port: use http://, or its TLS port."
+/** The next step after a failure that names its own reason. */
+const steps: Readonly<Record<string, string>> = {
+  ENOTFOUND: "Correct the host name: no name server knows it.",
+  EAI_AGAIN: "Look after this machine's name server: it doesn't answer.",
+  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
+  DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
+  CERT_HAS_EXPIRED: "Renew its certificate.",
+  ERR_TLS_CERT_ALTNAME_INVALID: "Use the name that its certificate is for, or a certificate for this name.",
+  ERR_SSL_WRONG_VERSION_NUMBER: noTls,
+  EPROTO: noTls,
+}
+
+/** The next step after a failure with this code, or `otherwise`. */
+export const stepAfter = (code: string, otherwise: string): string => steps[code] ?? otherwise
+
+/** A service of this product. */
+export type Service = "docs-server" | "relay" | "platform-api"
+const marks: Readonly<Record<Service, string>> = {
+  "docs-server": "pages",
+  relay: "transactions",
+  "platform-api": "database",
+}
+
+/** The service whose `/health` has this body. */
+export const serviceOf = (body: unknown): Service | undefined =>
+  (Object.keys(marks) as Service[]).find((name) => marks[name] in Object(body))
+
 /** A response, or why there is none, as a code such as ECONNREFUSED. */
 type Answer =
   | {
@@ -54,12 +86,18 @@ const toleratedMs = 5_000
  *
  * @param source whose clock it is
  * @param theirs its time in milliseconds since 1970; NaN if it doesn't tell
- * @param ours this machine's, as it was in the middle of the request
+ * @param ours this machine's, before and after the request
  * @param graininessMs how exactly the source tells its time: a Date header has whole seconds
  */
-export const checkClock = (source: string, theirs: number, ours: number, graininessMs = 1_000): readonly Finding[] => {
+export const checkClock = (
+  source: string,
+  theirs: number,
+  [before, after]: readonly [before: number, after: number],
+  graininessMs = 1_000,
+): readonly Finding[] => {
   if (Number.isNaN(theirs)) return []
-  const offMs = Math.max(0, Math.abs(theirs - ours) - graininessMs)
+  // The other clock was read at any moment of the request.
+  const offMs = Math.max(0, before - theirs - graininessMs, theirs - after)
   const text = `the clock differs by ${(offMs / 1000).toFixed(1)} s from ${source}`
   const next = "Synchronise this machine's clock (NTP); session tokens allow 5 s."
   if (offMs > toleratedMs) return [fail("clock", text, next)]

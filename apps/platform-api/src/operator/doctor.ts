@@ -1,4 +1,6 @@
+import { statSync } from "node:fs"
 import {
+  ask,
   type Check,
   checkClock,
   checkFolder,
@@ -8,6 +10,8 @@ import {
   type Finding,
   isPublic,
   pass,
+  serviceChecks,
+  stepAfter,
   warn,
 } from "@svc/program"
 import { type Config, readConfig } from "../config.ts"
@@ -28,7 +32,11 @@ const look = (queries: Queries) =>
       .select({
         version: sql<string>`current_setting('server_version')`,
         now: sql<string>`(extract(epoch from clock_timestamp()) * 1000)::text`,
+        process: sql<number>`pg_backend_pid()`,
         isStandby: sql<boolean>`pg_is_in_recovery()`,
+        isReadOnly: sql<boolean>`current_setting('transaction_read_only') = 'on'`,
+        maySee: sql<boolean>`has_schema_privilege('public', 'usage')`,
+        isOwner: sql<boolean>`coalesce((select pg_has_role(relowner, 'usage') from pg_class where oid = to_regclass('audit_log')), false)`,
         user: sql<string>`current_user::text`,
         isSuperuser: sql<boolean>`(select rolsuper from pg_roles where rolname = current_user)`,
         free: sql<number>`current_setting('max_connections')::int - (select count(*)::int from pg_stat_activity where backend_type = 'client backend')`,
@@ -54,22 +62,54 @@ const rightsFinding = async (queries: Queries, user: string): Promise<Finding> =
       .select({ name: sql<string>`c.relname::text` })
       .from(sql`pg_class c`)
       .where(
-        sql`c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and not (has_table_privilege(c.oid, 'SELECT') and (c.relname = 'schema_migrations' or has_table_privilege(c.oid, 'INSERT')))`,
+        sql`c.relnamespace = current_schema()::regnamespace and case c.relkind when 'r' then not (has_table_privilege(c.oid, 'SELECT') and (c.relname = 'schema_migrations' or has_table_privilege(c.oid, 'INSERT'))) when 'S' then not has_sequence_privilege(c.oid, 'USAGE') else false end`,
       ),
   )
   if (lacking.length === 0) return pass("rights", `${user} can use all tables`)
   const names = lacking.map(({ name }) => name).join(", ")
-  return fail("rights", `${user} can't use ${names}`, "Grant the rights as docs/operations.md, The database, says.")
+  return fail("rights", `${user} can't use ${names}`, grant)
+}
+
+const grant = "Run infra/database-roles.sql as the tables' owner."
+const pooling = "Set pool_mode = session, or let DATABASE_URL lead to PostgreSQL itself."
+const wrongRole = "Correct role and password in DATABASE_URL, or the server's pg_hba.conf."
+/** The next step after a failure, by its SQLSTATE or the system's code. */
+const databaseSteps: Readonly<Record<string, string>> = {
+  "26000": pooling,
+  "28000": wrongRole,
+  "28P01": wrongRole,
+  "3D000": "Create the database, or correct its name in DATABASE_URL.",
+  "42501": grant,
+  "42P05": pooling,
+  "53300": "Raise max_connections of the server, or end connections of other programs.",
+  "57P03": "Wait until the server has started or recovered.",
+}
+
+const failed = (error: unknown): Finding => {
+  const { message, cause } = error as Error
+  const { code = "" } = Object(cause ?? error) as { code?: string }
+  const text = code === "42501" ? `DATABASE_URL's role lacks rights: ${message}` : message
+  return fail(
+    code === "42501" ? "rights" : "database",
+    text,
+    databaseSteps[code] ?? stepAfter(code, "Start the server, or correct host and port in DATABASE_URL."),
+  )
 }
 
 const checkDatabase = async (url: string, now: () => number, wallClock: () => number): Promise<readonly Finding[]> => {
-  const database = openServerDatabase({ url, statementMs, connections: 1, now })
+  const open = () => openServerDatabase({ url, statementMs, connections: 1, now })
+  const [database, second] = [open(), open()]
   try {
     const queries = database.within(statementMs)
+    await look(queries)
     const before = wallClock()
     const [found] = await look(queries)
+    const after = wallClock()
     if (found === undefined) return []
-    const clock = checkClock("the database", Number(found.now), (before + wallClock()) / 2, 0)
+    const [other] = await look(second.within(statementMs))
+    if (other?.process === found.process)
+      return [fail("database", "a pooler in front of PostgreSQL shares a connection between transactions", pooling)]
+    const clock = checkClock("the database", Number(found.now), [before, after], 0)
     const findings: Finding[] = [...clock]
     const add = (finding: Finding) => void findings.push(finding)
     const isOld = Number.parseInt(found.version, 10) < oldestServer
@@ -77,6 +117,10 @@ const checkDatabase = async (url: string, now: () => number, wallClock: () => nu
       add(fail("database", `PostgreSQL ${found.version} is too old`, `Use PostgreSQL ${oldestServer} or newer.`))
     else add(pass("database", `PostgreSQL ${found.version} answers`))
     if (found.isStandby) add(fail("database", "it is a read-only standby", "Set DATABASE_URL to the primary server."))
+    else if (found.isReadOnly) {
+      const next = `Set default_transaction_read_only to off: alter role ${found.user} reset default_transaction_read_only.`
+      add(fail("database", `the role ${found.user} can only read`, next))
+    }
     if (found.isSuperuser)
       add(
         warn(
@@ -85,27 +129,41 @@ const checkDatabase = async (url: string, now: () => number, wallClock: () => nu
           "Give it a role of its own: docs/operations.md, The database.",
         ),
       )
+    else if (found.isOwner)
+      add(
+        warn(
+          "rights",
+          `the service runs as ${found.user}, the tables' owner, who can change the audit trail`,
+          "Set DATABASE_URL to the service's role: docs/operations.md, The database.",
+        ),
+      )
+    if (!found.maySee) return [...findings, fail("rights", `${found.user} can't use the schema public`, grant)]
     if (found.free < connectionsPerReplica)
       add(warn("database", `only ${found.free} connections are free`, "Raise max_connections: each replica uses 11."))
     const migration = await migrationFinding(queries, found.migrations !== null)
     if (migration.verdict === "pass") add(await rightsFinding(queries, found.user))
     return [...findings, migration]
   } catch (error) {
-    if (!(error instanceof DatabaseUnavailable)) throw error
-    return [
-      fail(
-        "database",
-        error.message,
-        "Start the server, or correct DATABASE_URL (host, role, password, database, TLS).",
-      ),
-    ]
+    if (!(error instanceof DatabaseUnavailable) && !/^(?:42501|42P05)$/.test(String(Object(error).code))) throw error
+    return [failed(error)]
   } finally {
-    await database.close()
+    await Promise.all([database.close(), second.close()])
   }
 }
 
-const checkSigningKey = ({ givenKeys, databaseUrl }: Config): readonly Finding[] => {
-  if (givenKeys !== undefined) return [pass("signing-key", "it can be read")]
+const checkSigningKey = async (config: Config): Promise<readonly Finding[]> => {
+  const { givenKeys, databaseUrl, publicUrl, signingKeyFile } = config
+  if (givenKeys !== undefined) {
+    const isOpen = signingKeyFile !== undefined && (statSync(signingKeyFile).mode & 0o004) !== 0
+    if (isOpen)
+      return [fail("signing-key", "every user can read SVC_SESSION_SIGNING_KEY_FILE", "Set its mode to 0600.")]
+    const served = publicUrl === undefined ? undefined : await ask(`${publicUrl}/.well-known/jwks.json`)
+    const { keys } = Object(served !== undefined && "body" in served ? served.body : {}) as { keys?: unknown }
+    if (!Array.isArray(keys) || keys.some((key) => Object(key).kid === givenKeys.signing.kid))
+      return [pass("signing-key", "it can be read")]
+    const text = "the platform at SVC_API_URL doesn't serve this key, so tokens of this replica are rejected"
+    return [fail("signing-key", text, "Set SVC_SESSION_SIGNING_KEY_FILE to the same keys everywhere, and restart all.")]
+  }
   const next = "Set SVC_SESSION_SIGNING_KEY_FILE; `platform session-key generate` makes a key."
   return [
     databaseUrl === undefined
@@ -146,10 +204,11 @@ export const platformChecks = async (
   const { url: store } = limits
   return {
     database: databaseUrl === undefined ? async () => embedded() : () => checkDatabase(databaseUrl, now, wallClock),
-    "signing-key": async () => checkSigningKey(config),
+    ...serviceChecks("platform-api", env, config),
+    "signing-key": () => checkSigningKey(config),
     "data-folder": async () => checkFolder("data-folder", dataFolder),
     urls: async () => checkUrls(config),
     ...(store !== undefined && { "limits-store": () => checkLimitsStore(store, () => import("redis")) }),
-    "public-url": () => checkPublicUrl("SVC_API_URL", config.publicUrl, wallClock()),
+    "public-url": () => checkPublicUrl("platform-api", "SVC_API_URL", config.publicUrl, wallClock()),
   }
 }

@@ -113,7 +113,9 @@ export const healthRoutes = (api: Api, dependencies: Dependencies): void => {
     if (await aliveInTime()) return c.json({ status: "ok" as const, missing: [] }, 200, noStore)
     return c.json({ status: "unavailable" as const, missing: ["database" as const] }, 503, away)
   })
-  api.openapi(getSessionKeys, (c) =>
-    c.json({ keys: [...publicJwks(dependencies.signingKeys).keys] }, 200, { "cache-control": "max-age=60" }),
-  )
+  api.openapi(getSessionKeys, (c) => {
+    // The relay's `doctor` compares it with its own setting.
+    if (c.req.header("x-svc-doctor") !== undefined) c.header("X-Svc-Issuer", dependencies.config.issuer)
+    return c.json({ keys: [...publicJwks(dependencies.signingKeys).keys] }, 200, { "cache-control": "max-age=60" })
+  })
 }
