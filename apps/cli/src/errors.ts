@@ -35,7 +35,7 @@ export const nextSteps: Readonly<Record<string, string>> = {
   invalid_signature: "Next: svc status SIGNATURE, as svc send printed it",
   "invalid-id": "Next: choose an id of 1 to 200 bytes of printable UTF-8",
   "id-reused": "Nothing was sent. Next: svc payments list; use another --id for another payment",
-  "wrong-blockhash": "Nothing was sent. Next: use a recent blockhash instead of a durable nonce",
+  "durable-nonce": "Nothing was sent. Next: sign it with a recent blockhash instead of a durable nonce",
   "other-relay": "Next: set that relay with --relay-url; if it has moved, add --allow-relay-change",
   "other-chain": "Next: use the relay of the chain on which the payment was made",
   "payment-open": "Next: svc payments settle ID --stack NAME",

@@ -2,7 +2,6 @@ import { readdir, truncate, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { startFaultProxy, startProcess } from "@svc/testing"
 import { expect, test } from "vitest"
-import { startMcp } from "./mcp-client.ts"
 import { startRelaySetup } from "./relay-setup.ts"
 import { expectError, json, resultOf } from "./tool.ts"
 
@@ -60,6 +59,7 @@ test("a payment that was killed while it was sent ends by the same command, and 
     state: "landed",
     signature: first.signature,
     commitment: "finalized",
+    replayed: true,
   })
   expect(await run(first.base64)).toEqual(ended)
   expect(await setup.wallet.balanceOf(recipient)).toBe(1_000_000n)
@@ -153,21 +153,4 @@ test("an id that can't be one, and a folder that can't be written to, are clear 
     "journal-unavailable",
     "Next:",
   )
-})
-
-test("of a blockhash that nobody knows, svc mcp counts from the first call: a later one proves the end without another wait", async () => {
-  const { base64 } = await setup.wallet.transfer(1_000_000n, "EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N")
-  const mcp = await startMcp(await setup.tool.file(), setup.env)
-  const payment = { id: "stale", transaction: base64 }
-  const leaving = new AbortController()
-  const first = mcp.callTool("submit_payment", payment, {
-    signal: leaving.signal,
-    // The chain is asked for the payment's end once the provider has said that it doesn't know the blockhash.
-    onprogress: ({ message }) => void (message?.endsWith("finalized") && leaving.abort()),
-  })
-  expect(await first.catch(() => "cancelled")).toBe("cancelled")
-  // More than 300 blocks, and as many until they are final.
-  setup.skip(400_000)
-  expect(await mcp.call("submit_payment", payment)).toMatchObject({ id: "stale", state: "expired" })
-  await mcp.close()
 })

@@ -47,8 +47,12 @@ test("a failing transaction is not submitted, with the provider's reason and exi
   expect(json(sent)).toMatchObject({
     state: "not-submitted",
     signature,
-    error: { code: "simulation-failed", details: { err: { InstructionError: [0, { Custom: 1 }] } } },
-    next: expect.stringContaining("only after it says expired"),
+    error: {
+      code: "simulation-failed",
+      message: expect.stringMatching(/it needs 10,000,000,000 lamports, has 4,[\d,]+\. Nothing was stored or sent/),
+      details: { err: { InstructionError: [0, { Custom: 1 }] }, logs: expect.any(Array) },
+    },
+    next: "Sign the payment again and send the new bytes with the same id",
   })
   expect(sent.stderr).toBe("")
   const tried = await setup.svc(["simulate", "--stack", "transfers", "--json"], base64)
@@ -73,16 +77,20 @@ test("a transaction that landed long ago is found, not sent again, whatever its 
   }
 })
 
-test("a transaction with an old blockhash is expired only when that is proven; before, nobody advises to sign another", async () => {
+test("a transaction whose blockhash nobody knows is told at once: nothing was stored or sent", async () => {
   const old = await setup.wallet.transfer(1_000_000n, "EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N")
-  const args = ["send", "--stack", "transfers", "--json"]
-  const unproven = await setup.svc([...args, "--timeout", "2"], old.base64)
-  expect(unproven).toMatchObject({ code: 3, stderr: "" })
-  expect(json(unproven)).toMatchObject({ state: "undecided", next: `svc status ${old.signature} --stack transfers` })
-  expect(unproven.stdout).not.toMatch(/\bsign\b/)
-  const proven = await setup.inFastTime(setup.svc(args, old.base64))
-  expect(proven).toMatchObject({ code: 1, stderr: "" })
-  expect(json(proven)).toEqual({ state: "expired", signature: old.signature, next: expect.stringContaining("proven") })
+  for (const options of [[], ["--id", "old"], ["--id", "old", "--last-valid-block-height", "999999999"]]) {
+    const sent = await setup.svc(["send", "--stack", "transfers", "--json", ...options], old.base64)
+    expect(sent).toMatchObject({ code: 1, stderr: "" })
+    expect(json(sent)).toMatchObject({
+      state: "not-submitted",
+      error: {
+        code: "blockhash-not-found",
+        message: "Nothing was stored or sent. Sign again with a new blockhash",
+      },
+    })
+  }
+  expect(json(await setup.svc(["payments", "list", "--json"]))).toEqual([])
 })
 
 test("a signature that isn't found is exit 3, and the text says that it may still land", async () => {

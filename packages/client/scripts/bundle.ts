@@ -8,7 +8,12 @@ import { build as esbuild, type BuildOptions, type Plugin } from "esbuild"
 export const library = join(import.meta.dirname, "..")
 
 /** What is loaded when it is first used: each a file of its own, which shares no code with the rest. */
-const loadedLater = { changes: "platform/changes", "stream-watch": "stream/stream-watch", where: "stream/where" }
+const loadedLater = {
+  changes: "platform/changes",
+  "stream-watch": "stream/stream-watch",
+  "transport-methods": "relay/transport-methods",
+  where: "stream/where",
+}
 
 /** All files that `bundle` makes. */
 export const bundled = ["svc-client.js", "node.js", ...Object.keys(loadedLater).map((name) => `${name}.js`)]

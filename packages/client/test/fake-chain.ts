@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import type { Clock } from "../src/index.ts"
 import { base58 } from "@svc/common/base58"
-import { partsOf } from "./payments.ts"
+import { messageParts, partsOf } from "./payments.ts"
 import { type Asked, ok, refused, type Said } from "./scripted-relay.ts"
 
 const emptySlots = 100
@@ -36,9 +36,10 @@ export const createFakeChain = (clock: Clock, fate: Fate = () => 100) => {
     }
   }
 
-  const answer = ({ route, body }: Asked): Said => {
+  /** What a node says that is so many blocks behind. */
+  const answer = ({ route, body }: Asked, behind = 0): Said => {
     land(clock.now())
-    const processed = heightAt(clock.now())
+    const processed = heightAt(clock.now()) - behind
     const { commitment = "confirmed" } = body as { commitment?: keyof typeof depths }
     const height = processed - depths[commitment]
     const contextSlot = String(height + emptySlots)
@@ -49,7 +50,8 @@ export const createFakeChain = (clock: Clock, fate: Fate = () => 100) => {
     if (route === "signature-status") {
       const found = landed.get(String(body["signature"]))
       const depth = found === undefined ? 0 : processed - found.height
-      const known = found !== undefined && (depth <= historyBlocks || body["searchTransactionHistory"] === true)
+      const known =
+        found !== undefined && depth >= 0 && (depth <= historyBlocks || body["searchTransactionHistory"] === true)
       const status = known && {
         slot: String(found.height + emptySlots),
         confirmations: depth >= depths.finalized ? null : String(depth),
@@ -58,9 +60,14 @@ export const createFakeChain = (clock: Clock, fate: Fate = () => 100) => {
       }
       return ok({ status: status || null, contextSlot: String(processed + emptySlots) })
     }
+    if (route === "fee") {
+      const made = blockhashes.get(messageParts(String(body["message"])).blockhash) ?? Infinity
+      const isKnown = made <= height && height - made <= 150
+      return ok({ feeLamports: isKnown ? "5000" : null, contextSlot })
+    }
     const { signature, recipient, blockhash } = partsOf(String(body["transaction"]))
     const from = blockhashes.get(blockhash) ?? -Infinity
-    const made = processed - from <= 150 ? from : undefined
+    const made = from <= processed && processed - from <= 150 ? from : undefined
     const err = made === undefined ? "BlockhashNotFound" : landed.has(signature) ? "AlreadyProcessed" : null
     if (route === "simulate") {
       const rest = { unitsConsumed: null, loadedAccountsDataSize: null, returnData: null, innerInstructions: null }

@@ -92,7 +92,7 @@ test("a payment is tried out, stored, sent once, and known as finalized; a secon
     storedAt: expect.stringMatching(/^\d{4}-.*Z$/),
     err: null,
   })
-  expect(await pay()).toEqual(outcome)
+  expect(await pay()).toEqual({ ...outcome, replayed: true })
   expect([sends(), chain.received(recipient)]).toEqual([1, 1])
 })
 
@@ -127,7 +127,7 @@ test("with a purpose a known id is compared by it and the builder isn't called a
   await expect(pay({}, build(other))).rejects.toMatchObject({
     code: "id-reused",
     details: {
-      stored: { payer: payer.address, accounts: [payer.address, expect.any(String)], programIds: [expect.any(String)] },
+      stored: { payer: payer.address, accounts: [payer.address, expect.any(String)], programs: [expect.any(String)] },
       given: { accounts: [payer.address, other] },
     },
   })
@@ -164,14 +164,24 @@ test("a proven expiry is followed by the next attempt with a new signature, up t
   expect(await never.journal.get("invoice-42")).toMatchObject({ state: "expired", attempt: 2 })
 })
 
-test("mistakes are found before anything is stored: a failing transaction, another blockhash, a nonce, no transaction", async () => {
+test.each([
+  ["Transfer: insufficient lamports 99995000, need 9000000000", "it needs 9,000,000,000 lamports, has 99,995,000"],
+  [
+    "Program log: AnchorError thrown in lib.rs:7. Error Code: Late. Error Number: 6000. Error Message: Too late.",
+    "Too late",
+  ],
+  ["Program log: Error: insufficient funds", "insufficient funds"],
+  ["Program 1111 failed: custom program error: 0x1", "custom program error: 0x1"],
+  ["Program log: nothing", '{"InstructionError":[0,{"Custom":1}]}'],
+])("a failed simulation whose logs say %s is told as: %s", async (...[log, cause]) => {
+  const logs = [log]
   const failing = setUp({
     says: ({ route }) =>
       route === "simulate"
         ? ok({
             contextSlot: "1",
             err: { InstructionError: [0, { Custom: 1 }] },
-            logs: ["Program failed"],
+            logs: Array.from({ length: 20 }, (_, index) => `log ${index}`).concat(logs),
             unitsConsumed: null,
             loadedAccountsDataSize: null,
             returnData: null,
@@ -183,11 +193,18 @@ test("mistakes are found before anything is stored: a failing transaction, anoth
   })
   await expect(failing.pay()).rejects.toMatchObject({
     code: "simulation-failed",
+    message: `The transaction would fail: ${cause}. Nothing was stored or sent, the id is unused, and other bytes may use it`,
     submissionState: "not_submitted",
-    details: { err: { InstructionError: [0, { Custom: 1 }] }, logs: ["Program failed"] },
+    details: {
+      err: { InstructionError: [0, { Custom: 1 }] },
+      logs: [...Array.from({ length: 9 }, (_, index) => `log ${index + 11}`), log],
+    },
   })
+  expect(await failing.journal.list()).toEqual([])
   expect(await failing.pay({ skipPreflight: true })).toMatchObject({ state: "landed" })
+})
 
+test("mistakes are found before anything is stored: another blockhash, no transaction, an id that can't be one", async () => {
   const { pay, journal, build, sends } = setUp()
   await expect(pay({}, () => build()({ blockhash: newAddress() }))).rejects.toMatchObject({ code: "wrong-blockhash" })
   await expect(pay({}, () => "AQ==")).rejects.toMatchObject({ code: "invalid_transaction" })
@@ -454,7 +471,7 @@ describe("bytes that were signed elsewhere", () => {
     const set = setUp()
     const bytes = await signed(set)
     await set.pay({}, bytes, "a")
-    expect(await set.pay({}, bytes, "b")).toMatchObject({ state: "landed" })
+    expect(await set.pay({}, bytes, "b")).toMatchObject({ state: "landed", replayed: true })
     expect(set.sends()).toBe(1)
   })
 
@@ -462,18 +479,31 @@ describe("bytes that were signed elsewhere", () => {
     const set = setUp()
     const old = set.build()({ blockhash: newAddress() })
     await expect(set.pay({}, old)).rejects.toMatchObject({
-      code: "simulation-failed",
-      details: { err: "BlockhashNotFound" },
+      code: "blockhash-not-found",
+      message: "Nothing was stored or sent. Sign again with a new blockhash",
     })
-    expect([await set.journal.list(), set.sends()]).toEqual([[], 0])
+    expect([await set.journal.list(), set.sends(), set.routes()[0]]).toEqual([[], 0, "signature-status"])
+    expect(set.clock.now()).toBe(0)
+  })
+
+  test("are compared with the record, whatever the purpose", async () => {
+    const set = setUp()
+    const purpose = "rent"
+    const first = await signed(set)
+    await set.pay({ purpose }, first)
+    const other = set.build(newAddress(), 2500n)(await set.run(set.relay.latestBlockhash()))
+    await expect(set.pay({ purpose }, other)).rejects.toMatchObject({ code: "id-reused" })
+    await expect(set.pay({ purpose: "food" }, first)).rejects.toMatchObject({ code: "id-reused" })
+    expect(await set.pay({ purpose }, await signed(set))).toMatchObject({ signature: set.built[0], replayed: true })
+    expect(set.sends()).toBe(1)
   })
 
   test("end in expired, and bytes that are signed anew are the next attempt", async () => {
     const set = setUp({ fate: (signature) => (signature === set.built[0] ? undefined : 100) })
     const first = await signed(set)
-    for (let run = 0; run < 2; run++) {
-      expect(await set.pay({}, first)).toEqual({ state: "expired", signature: set.built[0] })
-    }
+    const expired = { state: "expired", signature: set.built[0] }
+    expect(await set.pay({}, first)).toEqual(expired)
+    expect(await set.pay({}, first)).toEqual({ ...expired, replayed: true })
     const second = await signed(set)
     expect(await set.pay({}, second)).toMatchObject({ state: "landed", signature: set.built[1] })
     expect(await set.journal.get("invoice-42")).toMatchObject({ attempt: 2 })

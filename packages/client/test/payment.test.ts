@@ -79,26 +79,28 @@ test("payer, program, accounts, their flags, their order, data and lookup tables
 
 test("payer, accounts, programs and blockhash are what kit wrote, of every version", async () => {
   for (const version of ["legacy", 0, 1] as const) {
-    const { facts, blockhash: found, hasNonce } = await read([pay(), pay([], two)], { version })
-    expect({ ...facts, found, hasNonce }).toEqual({
+    const { facts, blockhash: found } = await read([pay(), pay([], two)], { version })
+    expect({ ...facts, found }).toEqual({
       fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
       payer: payer.address,
       accounts: [payer.address, one, two],
-      programIds: [system],
+      programs: [system],
       found: blockhash,
-      hasNonce: false,
     })
   }
   const { facts } = await read([pay()], { inTable: true })
   expect(facts.accounts).toEqual([payer.address, `${table}[1]`])
 })
 
-test("a transaction that lives by a durable nonce is told by its first instruction", async () => {
+test("a transaction with a durable nonce is recognised by its first instruction, in every version", async () => {
   const advance = pay([4, 0, 0, 0])
-  expect((await read([advance, pay()])).hasNonce).toBe(true)
-  expect((await read([pay([4, 0, 0, 0, 9])])).hasNonce).toBe(true)
-  expect((await read([pay(), advance])).hasNonce).toBe(false)
-  expect((await read([limit, advance])).hasNonce).toBe(false)
+  const nonce = { code: "durable-nonce", submissionState: "not_submitted" }
+  for (const version of ["legacy", 0, 1] as const) {
+    await expect(read([advance, pay()], { version })).rejects.toMatchObject(nonce)
+    await expect(read([pay([4, 0, 0, 0, 9])], { version })).rejects.toMatchObject(nonce)
+    await read([pay(), advance], { version })
+    await read([limit, advance], { version })
+  }
 })
 
 test("any bytes are a payment, or an error that proves that nothing was sent", async () => {

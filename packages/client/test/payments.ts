@@ -40,12 +40,14 @@ export const createPayer = (seed: Uint8Array = randomBytes(32)) => {
   }
 }
 
+/** The parts of a message that `createPayer` signed. */
+export const messageParts = (message: string | Uint8Array) => {
+  const bytes = typeof message === "string" ? Buffer.from(message, "base64") : message
+  return { recipient: base58(bytes.subarray(36, 68)), blockhash: base58(bytes.subarray(100, 132)) }
+}
+
 /** The parts of a transaction that `createPayer` signed. */
 export const partsOf = (base64: string) => {
   const bytes = Buffer.from(base64, "base64")
-  return {
-    signature: base58(bytes.subarray(1, 65)),
-    recipient: base58(bytes.subarray(101, 133)),
-    blockhash: base58(bytes.subarray(165, 197)),
-  }
+  return { signature: base58(bytes.subarray(1, 65)), ...messageParts(bytes.subarray(65)) }
 }

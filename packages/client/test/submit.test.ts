@@ -1,8 +1,17 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { settle, submit, SvcError, type Outcome, type Step, type SubmitOptions } from "../src/index.ts"
+import {
+  createJournal,
+  memoryStore,
+  settle,
+  submit,
+  SvcError,
+  type Outcome,
+  type Step,
+  type SubmitOptions,
+} from "../src/index.ts"
 import { ok, refused, scriptedRelay, type Asked, type Said } from "./scripted-relay.ts"
-import { signedMemo } from "./transactions.ts"
+import { signedMemo, signedNonce } from "./transactions.ts"
 import { createVirtualClock } from "./virtual-clock.ts"
 
 const { base64, signature } = await signedMemo(0)
@@ -13,21 +22,22 @@ const seen = (confirmationStatus: string) =>
 const absent = (slot: number) => ok({ status: null, contextSlot: String(slot) })
 const final = (height: number) =>
   ok({ blockhash: "x", contextSlot: String(height + 100), lastValidBlockHeight: String(height + 150) })
+const noFee = (slot: number) => ok({ feeLamports: null, contextSlot: String(slot) })
 const accepted = ok({ signature })
 const landed = { state: "landed", signature, slot: 312n, commitment: "confirmed", err: null }
 
-/** Runs `submit` against a script; `send`, `status` and `view` are what the routes say at each call, the last for good. */
+/** Runs `submit` against a script; `send`, `status`, `view` and `fee` are what the routes say at each call, the last for good. */
 const play = (
-  says: { readonly send?: readonly Said[]; readonly status?: readonly Said[]; readonly view?: readonly Said[] },
+  says: Partial<Record<"send" | "status" | "view" | "fee", readonly Said[]>>,
   options: Partial<SubmitOptions> = {},
 ) => {
   const virtual = createVirtualClock()
-  const counts = { send: 0, "signature-status": 0, "latest-blockhash": 0 }
+  const counts = { send: 0, "signature-status": 0, "latest-blockhash": 0, fee: 0 }
   const times: number[] = []
   const { relay, asked, routes } = scriptedRelay(virtual.clock, ({ route }: Asked) => {
-    const { send = [accepted], status = [absent(330)], view = [final(310)] } = says
-    const script = { send, "signature-status": status, "latest-blockhash": view }
-    if (route !== "send" && route !== "signature-status" && route !== "latest-blockhash") throw new Error(route)
+    const { send = [accepted], status = [absent(330)], view = [final(310)], fee = [noFee(700)] } = says
+    const script = { send, "signature-status": status, "latest-blockhash": view, fee }
+    if (route === "block-height" || route === "simulate") throw new Error(route)
     if (route === "send") times.push(virtual.clock.now())
     return script[route][Math.min(counts[route]++, script[route].length - 1)] ?? "lost"
   })
@@ -85,6 +95,22 @@ test("nothing is sent when before() fails, or for bytes that are no signed trans
     expect(await outcome).toMatchObject({ state: "not-submitted", error: { code, submissionState: "not_submitted" } })
     expect(asked).toEqual([])
   }
+})
+
+test("a transaction with a durable nonce never expires: nothing is asked or sent", async () => {
+  const nonce = { code: "durable-nonce", submissionState: "not_submitted" }
+  const virtual = createVirtualClock()
+  const { relay, asked } = scriptedRelay(virtual.clock, () => "lost")
+  for (const version of ["legacy", 0, 1] as const) {
+    const signed = await signedNonce(version)
+    const refusal = await submit(relay, { transaction: signed.base64, lastValidBlockHeight })
+    expect(refusal).toMatchObject({ state: "not-submitted", error: nonce })
+    const settled = settle(relay, { signature: signed.signature, resend: signed.base64, lastValidBlockHeight })
+    await expect(settled).rejects.toMatchObject(nonce)
+    const journal = createJournal({ relay, store: memoryStore() })
+    await expect(journal.submitOnce("a", signed.base64)).rejects.toMatchObject(nonce)
+  }
+  expect(asked).toEqual([])
 })
 
 test("the same bytes go out again every two seconds, with the same options, give or take a fifth, while nothing is known", async () => {
@@ -184,11 +210,12 @@ test("a token that the relay refuses is replaced once a call, and the transactio
 })
 
 describe("settle", () => {
-  const find = async (says: Said[], resend?: string) => {
+  const find = async (says: Said[], resend?: string, views = [final(461)]) => {
     const virtual = createVirtualClock()
     let count = 0
     const { relay, routes } = scriptedRelay(virtual.clock, ({ route }) => {
-      if (route === "latest-blockhash") return final(461)
+      if (route === "latest-blockhash") return (views.length > 1 ? views.shift() : views[0]) ?? "lost"
+      if (route === "fee") return noFee(700)
       return route === "send" ? "lost" : (says[Math.min(count++, says.length - 1)] ?? "lost")
     })
     const options = { signature, lastValidBlockHeight, clock: virtual.clock }
@@ -198,8 +225,11 @@ describe("settle", () => {
 
   test("finds out what became of a signature without sending anything", async () => {
     expect(await find([seen("processed"), seen("confirmed")])).toMatchObject({ outcome: landed })
-    const { outcome, routes } = await find([absent(700)])
+    const looks = Array.from({ length: 5 }, () => absent(700))
+    const { outcome, routes } = await find([...looks, absent(950)], undefined, [final(461), final(750), final(751)])
     expect(outcome).toEqual({ state: "expired", signature })
+    // At the first look a blockhash could be as new as slot 700, so 290 blocks are left.
+    expect(routes.filter((route) => route === "latest-blockhash")).toHaveLength(3)
     expect(routes).not.toContain("send")
   })
 

@@ -3,8 +3,8 @@ import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
 import { SvcError, type Outcome, type Step } from "../src/index.ts"
-import { conclude, giveUp, learn, nothingKnown } from "../src/submit/judge.ts"
-import { lookOnce, sendOnce, viewOnce } from "../src/submit/settle-loop.ts"
+import { conclude, giveUp, type Knowledge, learn, nothingKnown } from "../src/submit/judge.ts"
+import { askOnce, lookOnce, sendOnce, viewOnce } from "../src/submit/settle-loop.ts"
 import { readSigned } from "../src/relay/wire.ts"
 import { scriptedRelay, type Said } from "./scripted-relay.ts"
 import { createVirtualClock } from "./virtual-clock.ts"
@@ -51,6 +51,11 @@ const file = z.strictObject({
             request: z.strictObject({ commitment: z.literal("finalized") }),
             answer,
           }),
+          z.strictObject({
+            route: z.literal("fee"),
+            request: z.strictObject({ commitment: z.enum(["processed", "confirmed", "finalized"]) }),
+            answer,
+          }),
         ]),
       ),
       conclude: conclusion.nullable(),
@@ -92,7 +97,7 @@ const told = (outcome: Outcome | undefined): unknown => {
 type Heard = (typeof outcomes)[number]["heard"][number]
 
 /** What the library learns from one answer of the relay, asked as `submit` asks. */
-const stepOf = async (heard: Heard): Promise<Step> => {
+const stepOf = async (heard: Heard, known: Knowledge): Promise<Step> => {
   const { clock, run } = createVirtualClock()
   const said: Said =
     heard.answer === null
@@ -109,6 +114,8 @@ const stepOf = async (heard: Heard): Promise<Step> => {
         return sendOnce(relay, { transaction: transaction.transaction })
       case "signature-status":
         return lookOnce(relay, transaction.signature, heard.request.searchTransactionHistory, {})
+      case "fee":
+        return askOnce(relay, known, {})
       case "latest-blockhash":
         break
     }
@@ -127,11 +134,12 @@ describe("what a client must conclude", () => {
       signature: transaction.signature,
       lastValidBlockHeight: BigInt(transaction.lastValidBlockHeight),
       commitment,
+      message: readSigned(transaction.transaction).message,
       atLarge: settle === true ? 1 : 0,
     })
     for (const [index, one] of heard.entries()) {
       if (one.route === "send") known = learn(known, { step: "sending" })
-      const step = await stepOf(one)
+      const step = await stepOf(one, known)
       if ("error" in step) expect(step.error).toBeInstanceOf(SvcError)
       known = learn(known, step)
       const last = index === heard.length - 1 && gaveUp === undefined

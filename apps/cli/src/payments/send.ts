@@ -1,4 +1,4 @@
-import { createJournal, memoryStore, settle, signatureOf, SvcError, type SubmitOnceOptions } from "@svc/client"
+import { createJournal, memoryStore, signatureOf, SvcError, type SubmitOnceOptions } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
 import { usageError } from "../errors.ts"
 import {
@@ -11,29 +11,30 @@ import {
   stackWords,
   withTimeout,
 } from "./journal.ts"
-import { textOf } from "../output/json-value.ts"
 import { openRelay } from "../services/relay.ts"
-import { pairs } from "../output/table.ts"
+import { listOf } from "../output/json-value.ts"
+import { pairs, plain } from "../output/table.ts"
 import { readTransaction } from "./transaction.ts"
 
-/**
- * After this many blocks a transaction with an unknown blockhash can't land anymore: a blockhash is valid for 150 blocks, and a
- * provider that lags may not know the newest 150.
- */
-const unknownBlockhashEnd = 300n
-/** Counted from when the blockhash was first found unknown: a later call of this process waits no longer than the first. */
-const ends = new Map<string, bigint>()
+/** The errors of a payment of which nothing was stored or sent. */
+const untouched = new Set(["simulation-failed", "blockhash-not-found", "aborted"])
 
 const quoted = (text: string): string => (/^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
 const nextOf = (ending: Ending, id: string | undefined, signature: string, context: Context): string => {
   if (ending.state === "expired") return "It's proven that it can't land. Sign the payment with a new blockhash"
   if (ending.state === "not-submitted") {
+    if (ending.error.code === "aborted") return "Run the command again with the same bytes"
+    if (untouched.has(ending.error.code)) return "Sign the payment again and send the new bytes with the same id"
     return "Correct the cause, then run the command again with the same bytes. Other bytes are safe only after it says expired"
   }
   if (ending.state === "landed") return ""
   return `svc ${id === undefined ? `status ${signature}` : `payments settle ${quoted(id)}`} ${stackWords(context)}`
 }
+
+/** The last logs of a failed simulation. */
+const logsOf = (ending: Ending): readonly string[] =>
+  ending.state === "not-submitted" ? listOf(ending.error.details, "logs").map(String) : []
 
 const outcomeOf = (ending: Ending, id: string | undefined, given: string, context: Context): Outcome => {
   const signature = ending.state === "not-submitted" ? given : ending.signature
@@ -45,8 +46,10 @@ const outcomeOf = (ending: Ending, id: string | undefined, given: string, contex
     ["Signature", signature],
     ["Slot", String(landed?.slot ?? "")],
     ["Commitment", landed?.commitment ?? ""],
+    ["Replayed", landed?.replayed === true ? "yes: an earlier run brought it about" : ""],
     [landed === undefined ? "Reason" : "Error", reasonOf(ending)],
     ["Next", next],
+    ...logsOf(ending).map((line) => ["Log", plain(line)] as const),
   ] as const
   return {
     json: { ...(id === undefined ? {} : { id }), ...endingJson(ending), signature, ...(next === "" ? {} : { next }) },
@@ -65,7 +68,6 @@ export const send = async (context: Context): Promise<Outcome> => {
   const signature = signatureOf(transaction)
   return withTimeout(context, async (signal) => {
     const relay = await openRelay(context, "transaction:inspect transaction:send")
-    const { blockHeight } = await relay.blockHeight({ commitment: "processed", signal })
     let isNoted = false
     const options = {
       signal,
@@ -90,17 +92,10 @@ export const send = async (context: Context): Promise<Outcome> => {
         return await journal.submitOnce(id ?? signature, transaction, options)
       } catch (thrown) {
         if (!(thrown instanceof SvcError)) throw thrown
-        const { code, details, status, submissionState } = thrown
-        if (code === "aborted") return { state: "undecided", signature, lastError: thrown }
-        if (code === "simulation-failed" && textOf(details, "err") === "BlockhashNotFound") {
-          // An earlier run may have sent it: only the chain knows.
-          const known = `${relay.url} ${signature}`
-          const last = ends.get(known) ?? blockHeight + unknownBlockhashEnd
-          ends.set(known, last)
-          const lastValidBlockHeight = last > options.lastValidBlockHeight ? last : options.lastValidBlockHeight
-          return settle(relay, { ...options, signature, lastValidBlockHeight })
-        }
-        if (code !== "simulation-failed" && (status === 0 || submissionState !== "not_submitted")) throw thrown
+        const { code, submissionState, signature: sent = "" } = thrown
+        // The relay's refusal of this transaction.
+        const isRefused = submissionState === "not_submitted" && sent !== ""
+        if (!untouched.has(code) && !isRefused) throw thrown
         return { state: "not-submitted", error: thrown }
       }
     }

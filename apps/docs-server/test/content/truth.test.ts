@@ -291,7 +291,7 @@ test("no page, skill, message or hint advises to sign a payment again before its
   const advises =
     /\b(?:re-?sign|sign(?:s|ed|ing)?\b(?![- ]up| key)[^.|;"`]{0,40}\b(?:again|anew|another|(?:a|with a) new))\b/i
   const isSafe =
-    /prove[ns]?\b|provably|only now|(?:never|not|n't|before it) sign|signing again would|attempts|then run/i
+    /prove[ns]?\b|provably|only now|(?:never|not|n't|before it) sign|signing again would|attempts|then run|nothing was stored|blockhash-not-found/i
   const found = files.flatMap((file) => {
     const lines = read(file).split("\n")
     return lines.flatMap((line, index) => (advises.test(line) ? [lines.slice(index - 1, index + 2).join("\n")] : []))

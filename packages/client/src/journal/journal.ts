@@ -28,7 +28,10 @@ const unknown = async (): Promise<undefined> => undefined
 
 export type SubmitOnceOptions = Shared &
   Omit<LoopOptions, "clock" | "minContextSlot"> & {
-    /** What the payment is for, such as recipient and amount. A known id is compared by it, without calling `build`. */
+    /**
+     * What the payment is for, such as recipient and amount. A known id is compared by it, without calling `build`; bytes that
+     * were signed elsewhere are compared too.
+     */
     readonly purpose?: string
     /** How many transactions may be signed for this id, each after the last one has expired; default: any number. */
     readonly maxAttempts?: number
@@ -60,6 +63,12 @@ const checkId = (id: unknown): void => {
 
 const reused = (id: string, stored: object, given: object): SvcError =>
   refusal("id-reused", `"${id}" belongs to another payment: use another id`, { stored, given })
+
+const givenUp = (): SvcError => refusal("aborted", "Given up: nothing was stored or sent")
+
+/** Says that this call didn't bring the outcome about. */
+const replayed = (outcome: PaymentOutcome): PaymentOutcome =>
+  outcome.state === "undecided" ? outcome : { ...outcome, replayed: true }
 
 /**
  * A journal of payments. At most one transaction per id ever lands, even if processes crash at any moment or many try at
@@ -97,8 +106,8 @@ export const createJournal = ({
     const isSame = async (record: PaymentRecord): Promise<boolean> => {
       const stored = await readPayment(record.transaction)
       if (purpose !== undefined && record.purpose !== undefined) {
-        if (purpose === record.purpose) return true
-        throw reused(id, { ...stored.facts, purpose: record.purpose }, { purpose })
+        if (purpose !== record.purpose) throw reused(id, { ...stored.facts, purpose: record.purpose }, { purpose })
+        if (signed === undefined) return true
       }
       if (typeof plan === "function" && given === undefined) {
         // With the stored blockhash, whatever is signed now expires with the stored transaction.
@@ -116,14 +125,16 @@ export const createJournal = ({
       if (known !== undefined && known.state !== "expired") {
         const resend = await isSame(known)
         const outcome = await settle(known, { ...options, resend })
-        if (outcome.state === "landed" && !resend) throw reused(id, known, given?.facts ?? {})
+        if (outcome.state === "landed" && !resend) {
+          throw reused(id, (await readPayment(known.transaction)).facts, given?.facts ?? {})
+        }
         if (outcome.state === "expired" && signed?.signature !== known.signature) continue
-        return outcome
+        return replayed(outcome)
       }
 
       if (known !== undefined) {
         const { signature, attempt } = known
-        if (signed?.signature === signature) return { state: "expired", signature }
+        if (signed?.signature === signature) return replayed({ state: "expired", signature })
         if (purpose !== undefined && known.purpose !== undefined) await isSame(known)
         if (attempt >= maxAttempts) {
           throw refusal("attempts-exhausted", `All ${attempt} transactions of "${id}" have expired`)
@@ -141,10 +152,10 @@ export const createJournal = ({
       } catch (error) {
         // The simulation also fails if another process has just paid.
         if ((await read(id))?.version !== record?.version) continue
-        throw error
+        throw options.signal?.aborted === true ? givenUp() : error
       }
       const { base64, signature, facts } = prepared.payment
-      if (options.signal?.aborted === true) throw refusal("aborted", "Given up before anything was stored")
+      if (options.signal?.aborted === true) throw givenUp()
       const other = working.get(signature) ?? id
       if (other !== id) {
         const message = `"${id}" and "${other}" have one transaction: make them differ by a memo`
@@ -172,7 +183,7 @@ export const createJournal = ({
       try {
         if (!(await write(next))) continue
         const outcome = await settle(next, { ...options, isMine: prepared.isNew })
-        if (outcome.state !== "expired" || signed !== undefined) return outcome
+        if (outcome.state !== "expired" || signed !== undefined) return prepared.isNew ? outcome : replayed(outcome)
       } finally {
         working.delete(signature)
       }
@@ -207,8 +218,8 @@ export const createJournal = ({
      * Pays once: builds, simulates, stores and sends a transaction, or continues what an earlier run or another process began.
      * Bytes that were signed elsewhere can be passed instead of `build`.
      *
-     * @returns `landed` (check `err`), also when an earlier run landed it; `undecided` after `signal`: call again.
-     * @throws SvcError `id-reused`, `simulation-failed`, `wrong-blockhash`, `attempts-exhausted`, `aborted`, `other-relay`,
+     * @returns `landed` (check `err`), with `replayed: true` when an earlier run landed it; `undecided` after `signal`: call again.
+     * @throws SvcError `id-reused`, `simulation-failed`, `blockhash-not-found`, `wrong-blockhash`, `durable-nonce`, `attempts-exhausted`, `aborted`, `other-relay`,
      * `other-chain`, `payment-forgotten`, `duplicate-transaction`, `invalid-id`, `journal-damaged`, `journal-unavailable`; the
      * relay's refusal; and what `build` throws.
      */

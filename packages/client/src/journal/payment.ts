@@ -1,7 +1,7 @@
 import type { Transaction } from "../relay/relay.ts"
 import { base58 } from "@svc/common/base58"
 import { version1 } from "@svc/common/transaction-parts"
-import { messageOf, readSigned, refusal, toBase64, type Wire } from "../relay/wire.ts"
+import { readSigned, refusal, toBase64, type Wire } from "../relay/wire.ts"
 
 const computeBudget = "ComputeBudget111111111111111111111111111111"
 const systemProgram = "11111111111111111111111111111111"
@@ -17,15 +17,10 @@ export type PaymentFacts = {
   readonly fingerprint: string
   readonly payer: string
   readonly accounts: readonly string[]
-  readonly programIds: readonly string[]
+  readonly programs: readonly string[]
 }
 
-export type SignedPayment = Wire & {
-  readonly blockhash: string
-  /** Whether it uses a durable nonce. */
-  readonly hasNonce: boolean
-  readonly facts: PaymentFacts
-}
+export type SignedPayment = Wire & { readonly blockhash: string; readonly facts: PaymentFacts }
 
 const readMessage = (bytes: Uint8Array) => {
   let at = 0
@@ -94,26 +89,34 @@ const readMessage = (bytes: Uint8Array) => {
 }
 
 /**
- * Reads what a signed transaction pays for.
+ * Reads a signed transaction that can expire, before anybody is asked.
  *
- * @throws SvcError with the relay's codes, as `signatureOf` does.
+ * @throws SvcError with the relay's codes, as `signatureOf` does, or `durable-nonce`.
  */
-export const readPayment = async (transaction: Transaction): Promise<SignedPayment> => {
+export const readExpiring = (transaction: Transaction) => {
   const wire = readSigned(transaction)
-  const { payer, blockhash, instructions } = readMessage(messageOf(wire.base64))
-  const [first] = instructions
+  const read = readMessage(wire.message)
+  const [first] = read.instructions
+  if (first?.program === systemProgram && String(first.data.subarray(0, 4)) === advanceNonce) {
+    const message = "The transaction uses a durable nonce, so it never expires: sign it with a recent blockhash"
+    throw refusal("durable-nonce", message)
+  }
+  return { ...wire, ...read }
+}
+
+/** Reads what a signed transaction pays for. Throws as `readExpiring` does. */
+export const readPayment = async (transaction: Transaction): Promise<SignedPayment> => {
+  const { payer, instructions, ...wire } = readExpiring(transaction)
   const counted = instructions.filter(({ program }) => program !== computeBudget)
   const text = JSON.stringify([payer, counted.map(({ data, ...rest }) => ({ ...rest, data: toBase64(data) }))])
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))
   return {
     ...wire,
-    blockhash,
-    hasNonce: first?.program === systemProgram && String(first.data.subarray(0, 4)) === advanceNonce,
     facts: {
       fingerprint: Array.from(new Uint8Array(hash), (part) => part.toString(16).padStart(2, "0")).join(""),
       payer,
       accounts: [...new Set(counted.flatMap(({ accounts }) => accounts.map(([address]) => address)))],
-      programIds: [...new Set(counted.map(({ program }) => program))],
+      programs: [...new Set(counted.map(({ program }) => program))],
     },
   }
 }

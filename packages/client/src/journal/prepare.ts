@@ -3,6 +3,7 @@ import type { Clock } from "../http/clock.ts"
 import { asSvcError, ownError } from "../http/error.ts"
 import { readPayment, type SignedPayment } from "./payment.ts"
 import type { Abortable, ChainView, Relay, Transaction } from "../relay/relay.ts"
+import type { ChainError } from "../relay/relay-answers.ts"
 import { pauseAfter, viewOnce } from "../submit/settle-loop.ts"
 import { heightOf } from "../submit/submit.ts"
 import { refusal } from "../relay/wire.ts"
@@ -46,6 +47,19 @@ export const finalView = async (relay: Relay, abortable: Abortable) => {
   throw "error" in step ? step.error : ownError("unexpected-answer", "There is no finalized block")
 }
 
+const lastLogs = 10
+
+/** Why a simulation failed, in words where its logs tell it. */
+const causeOf = (err: ChainError, logs: readonly string[] | null): string => {
+  const text = (logs ?? []).join("\n")
+  const [, has, needs] = /insufficient lamports (\d+), need (\d+)/.exec(text) ?? []
+  const lamports = (amount: string): string => BigInt(amount).toLocaleString("en")
+  if (has !== undefined && needs !== undefined) return `it needs ${lamports(needs)} lamports, has ${lamports(has)}`
+  // Anchor's, other programs', and the runtime's words.
+  const said = /(?:Error Message: |log: Error: | failed: )(.*?)\.?$/m.exec(text)?.[1]
+  return said ?? (typeof err === "string" ? err : JSON.stringify(err))
+}
+
 const later = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 
 /**
@@ -53,7 +67,7 @@ const later = (one: bigint, other: bigint): bigint => (one > other ? one : other
  * they aren't simulated.
  *
  * @param check Called with the signed transaction before the simulation. If it throws, the preparation ends.
- * @throws SvcError `wrong-blockhash`, `simulation-failed`, or the relay's error.
+ * @throws SvcError `wrong-blockhash`, `blockhash-not-found`, `simulation-failed`, or the relay's error.
  */
 export const prepare = async (
   relay: Relay,
@@ -70,11 +84,8 @@ export const prepare = async (
   const view = () => ask(() => finalView(relay, abortable))
 
   const accept = async (payment: SignedPayment, blockhash: string): Promise<void> => {
-    if (payment.hasNonce || payment.blockhash !== blockhash) {
-      throw refusal(
-        "wrong-blockhash",
-        "The transaction must use the blockhash that build() got, not another or a nonce",
-      )
+    if (payment.blockhash !== blockhash) {
+      throw refusal("wrong-blockhash", "The transaction must use the blockhash that build() got")
     }
     await check(payment)
   }
@@ -82,8 +93,13 @@ export const prepare = async (
     const run = await ask(() => relay.simulate({ transaction: base64, sigVerify: true, ...where, ...abortable }))
     const { err, logs } = run
     if (err === null || (mayHaveLanded && err === "AlreadyProcessed")) return { slot: run.contextSlot, err }
-    const message = `Nothing was stored or sent, because the transaction would fail: ${JSON.stringify(err)}`
-    throw refusal("simulation-failed", message, { err, logs })
+    const details = { err, logs: logs?.slice(-lastLogs) ?? null }
+    if (err === "BlockhashNotFound") {
+      const message = "Nothing was stored or sent. Sign again with a new blockhash"
+      throw refusal("blockhash-not-found", message, details)
+    }
+    const message = `The transaction would fail: ${causeOf(err, logs)}. Nothing was stored or sent, the id is unused, and other bytes may use it`
+    throw refusal("simulation-failed", message, details)
   }
 
   if (typeof source === "function") {
@@ -102,12 +118,13 @@ export const prepare = async (
 
   await accept(source, source.blockhash)
   const { signature } = source
-  const [{ status }, { height: finalizedHeight }] = await Promise.all([
+  const [{ status, contextSlot }, { height: finalizedHeight }] = await Promise.all([
     ask(() => relay.signatureStatus({ signature, searchTransactionHistory: true, ...abortable })),
     view(),
   ])
-  // A block with the transaction, or a simulation that knows its blockhash, proves that the blockhash isn't newer.
-  const seen = status ?? (await simulate(source, { commitment: "processed" }, true))
+  // A block with the transaction, or a simulation that knows its blockhash, proves that the blockhash isn't newer. A node that
+  // lags behind the look-up doesn't know the newest ones.
+  const seen = status ?? (await simulate(source, { commitment: "processed", minContextSlot: contextSlot }, true))
   const where = { commitment: "processed", minContextSlot: seen.slot } as const
   const { blockHeight } = await ask(() => relay.blockHeight({ ...where, ...abortable }))
   const end = later(heightOf(options.lastValidBlockHeight ?? 0n), blockHeight + blockhashAge)

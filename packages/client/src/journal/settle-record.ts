@@ -1,14 +1,12 @@
 import type { Clock } from "../http/clock.ts"
 import { conclude, learn, nothingKnown, type Outcome } from "../submit/judge.ts"
 import type { Records } from "./journal-records.ts"
+import { readExpiring } from "./payment.ts"
 import { finalView, retry } from "./prepare.ts"
 import type { Abortable, Relay } from "../relay/relay.ts"
 import { lookOnce, type LoopOptions, settleWith } from "../submit/settle-loop.ts"
 import type { PaymentRecord } from "./store.ts"
 import { refusal } from "../relay/wire.ts"
-
-/** For how many blocks a provider is trusted to keep its history. */
-const memory = 150_000n
 
 export type Shared = {
   /** Continues payments that were stored with another relay URL of the same chain. */
@@ -16,7 +14,10 @@ export type Shared = {
 }
 
 /** How a payment ended, or `undecided`. Only bytes that were signed elsewhere end in `expired`. */
-export type PaymentOutcome = Exclude<Outcome, { state: "not-submitted" }>
+export type PaymentOutcome = Exclude<Outcome, { state: "not-submitted" }> & {
+  /** An earlier call stored or sent the transaction. */
+  readonly replayed?: true
+}
 
 type SettleOptions = Shared &
   Omit<LoopOptions, "clock" | "minContextSlot"> & {
@@ -70,7 +71,8 @@ export const createSettler = ({ relay, records, allowRelay, genesisHash, clock }
     const { commitment = "finalized", signal } = options
     const lastValidBlockHeight = BigInt(record.lastValidBlockHeight)
     // Other processes may have sent what they found in the store.
-    let known = nothingKnown({ signature, lastValidBlockHeight, commitment, memory, atLarge: isMine ? 0 : 1 })
+    const { message } = readExpiring(transaction)
+    let known = nothingKnown({ signature, lastValidBlockHeight, commitment, message, atLarge: isMine ? 0 : 1 })
     if (!isMine) {
       try {
         known = learn(known, await checkChain(record, options))
@@ -80,7 +82,7 @@ export const createSettler = ({ relay, records, allowRelay, genesisHash, clock }
         if (signal?.aborted !== true) throw error
       }
     }
-    const plan = { ...options, commitment, clock, base64: resend ? transaction : undefined }
+    const plan = { ...options, commitment, clock, base64: resend ? transaction : undefined, isProvenHeight: true }
     const outcome = conclude(known) ?? (await settleWith(relay, plan, known))
     const next = { ...record, version: record.version + 1 }
     if (outcome.state === "not-submitted") {

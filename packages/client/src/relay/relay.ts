@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../http/clock.ts"
-import { aboutSubmission, asSvcError, ownError, SvcError } from "../http/error.ts"
+import { aboutSubmission, asSvcError } from "../http/error.ts"
 import { type Answer, baseUrl, errorOf, type Fetch, request } from "../http/http.ts"
 import { isObject, nullable, object, type Reader, strange, text, u64 } from "../http/json.ts"
 import type { TokenSource } from "../platform/session.ts"
@@ -166,6 +166,3 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
 
 /** What `createRelay` makes. */
 export type Relay = ReturnType<typeof createRelay>
-
-/** The error for requests that the relay doesn't support. */
-export const notCarried = (message: string): SvcError => ownError("not-carried", message)

@@ -14,6 +14,8 @@ export type Wire = {
   readonly base64: string
   /** The first signature in base58: what the transaction is known by. */
   readonly signature: string
+  /** What the signatures sign. */
+  readonly message: Uint8Array
 }
 
 /** An error that proves that nothing was sent. */
@@ -56,11 +58,8 @@ export const readSigned = (transaction: string | Uint8Array): Wire => {
   if (missing >= 0) {
     throw refusal("unsigned_transaction", `Signature ${missing} of the transaction is missing: sign it first`)
   }
-  return { base64: toBase64(bytes), signature: base58(signatureAt(parts, 0)) }
+  return { base64: toBase64(bytes), signature: base58(signatureAt(parts, 0)), message: parts.message }
 }
-
-/** The message of a transaction that `readSigned` has read, from its base64. */
-export const messageOf = (base64: string): Uint8Array => partsOf(fromBase64(base64)).message
 
 /** Bytes or base64, as base64. */
 export const asBase64 = (value: string | Uint8Array): string => (typeof value === "string" ? value : toBase64(value))

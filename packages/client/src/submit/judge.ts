@@ -1,4 +1,4 @@
-import { commitments } from "@svc/common/chain-constants"
+import { blockhashAge, commitments } from "@svc/common/chain-constants"
 import { type SvcError, ownError } from "../http/error.ts"
 import type { Commitment } from "../relay/relay.ts"
 import type { ChainError, Status } from "../relay/relay-answers.ts"
@@ -39,40 +39,75 @@ export type Step =
     }
   /** The chain is final up to this block height, in this slot. */
   | { readonly step: "finalized"; readonly height: bigint; readonly slot: bigint }
+  /** Whether the chain still accepts the blockhash, at this commitment. undefined: the provider can't tell. */
+  | {
+      readonly step: "blockhash"
+      readonly isKnown: boolean | undefined
+      readonly commitment: Commitment
+      readonly contextSlot: bigint
+    }
   /** A look-up failed and says nothing. */
   | { readonly step: "lookup-failed"; readonly error: SvcError }
 
 /** Everything that the observations say so far. */
 export type Knowledge = {
   readonly signature: string
+  /** The block height up to which the blockhash is said to be valid: by the caller, or by the chain if that is later. */
   readonly lastValidBlockHeight: bigint
   readonly commitment: Commitment
+  /** The message, if its bytes are at hand and the provider can tell whether their blockhash is valid. */
+  readonly message: Uint8Array | undefined
   /** How many copies may be on their way. */
   readonly atLarge: number
   /** The result of the last look-up. */
   readonly status: Status | null
-  /** For how many blocks after `lastValidBlockHeight` an empty look-up is believed; undefined: forever. */
-  readonly memory?: bigint
-  /** The first final block that was seen after `lastValidBlockHeight`. */
+  /** Whether a look-up has ever found a block that is confirmed, which the chain doesn't drop. */
+  readonly wasConfirmed: boolean
+  /** The highest slot that the provider had named by the first look: the bytes and their blockhash existed then. */
+  readonly tip: bigint
+  /** No blockhash that existed at the first look is valid in a higher block. */
+  readonly bound: bigint | undefined
+  /** A final block that is too high for the transaction, unless its blockhash is still valid. */
   readonly over: { readonly height: bigint; readonly slot: bigint } | undefined
-  /** The last look-up searched the history up to this slot and found nothing; else undefined. */
-  readonly absentUpTo: bigint | undefined
+  /** The blockhash was unknown when it was last asked for. */
+  readonly isForgotten: boolean
+  /** How many look-ups searched the history up to `over` and found nothing, each after the blockhash was unknown. */
+  readonly absences: number
+  /** The slot of the last of them. */
+  readonly absentUpTo: bigint
   /** The last refusal of a send. */
   readonly refusal: SvcError | undefined
   readonly lastError: SvcError | undefined
 }
 
+/** For how many blocks after its last one a provider is trusted to find a transaction. */
+const memory = 150_000n
+
 /** Knowledge before the first step. `atLarge` is 1 if an earlier process may have sent copies. */
 export const nothingKnown = (
-  transaction: Pick<Knowledge, "signature" | "lastValidBlockHeight" | "commitment" | "atLarge" | "memory">,
+  transaction: Pick<Knowledge, "signature" | "lastValidBlockHeight" | "commitment" | "message" | "atLarge">,
 ): Knowledge => ({
   ...transaction,
   status: null,
+  wasConfirmed: false,
+  tip: 0n,
+  bound: undefined,
   over: undefined,
-  absentUpTo: undefined,
+  isForgotten: false,
+  absences: 0,
+  absentUpTo: 0n,
   refusal: undefined,
   lastError: undefined,
 })
+
+const later = (one: bigint, other: bigint): bigint => (one > other ? one : other)
+
+/** The commitment at which the blockhash is asked for next: its block may not be final yet, or the node may follow a fork. */
+export const nextCommitment = ({ absences }: Knowledge): Commitment => commitments.at(-1 - absences) ?? "processed"
+
+/** The slot that a response about the blockhash must have reached: a node that lags doesn't know the newest ones. */
+export const slotToReach = ({ tip, over }: Knowledge, commitment: Commitment): bigint =>
+  later(over?.slot ?? tip, commitment === "processed" ? tip : 0n)
 
 /** Adds an observation. */
 export const learn = (known: Knowledge, step: Step): Knowledge => {
@@ -87,39 +122,68 @@ export const learn = (known: Knowledge, step: Step): Knowledge => {
     case "uncertain":
     case "lookup-failed":
       return { ...known, lastError: step.error }
-    case "status":
+    case "status": {
+      const { status, contextSlot, searched } = step
+      const tip = known.bound === undefined ? later(known.tip, contextSlot) : known.tip
+      if (status !== null) {
+        const wasConfirmed = known.wasConfirmed || depth(status.confirmationStatus) > 0
+        return { ...known, tip, status, wasConfirmed, absences: 0 }
+      }
+      const { message, over, isForgotten, absences, absentUpTo } = known
+      const counts =
+        over !== undefined && searched && contextSlot >= over.slot && (message === undefined || isForgotten)
       return {
         ...known,
-        status: step.status,
-        absentUpTo: step.status === null && step.searched ? step.contextSlot : undefined,
+        tip,
+        status,
+        isForgotten: false,
+        absences: counts ? absences + 1 : absences,
+        absentUpTo: counts ? contextSlot : absentUpTo,
       }
+    }
+    case "blockhash": {
+      const { isKnown, commitment, contextSlot } = step
+      if (isKnown === undefined) return { ...known, message: undefined, over: undefined, absences: 0 }
+      if (!isKnown) return { ...known, isForgotten: contextSlot >= slotToReach(known, commitment) }
+      // The caller's height was too low.
+      const lastValidBlockHeight = later(known.lastValidBlockHeight, known.over?.height ?? 0n)
+      return { ...known, lastValidBlockHeight, over: undefined, isForgotten: false, absences: 0 }
+    }
     case "finalized":
       break
   }
   const { height, slot } = step
-  return isOver(known) || height <= known.lastValidBlockHeight ? known : { ...known, over: { height, slot } }
+  const tip = known.bound === undefined ? later(known.tip, slot) : known.tip
+  // There are at least as many slots as blocks, so the tip's block isn't higher.
+  const bound = known.bound ?? height + tip - slot + blockhashAge
+  const seen = { ...known, tip, bound }
+  return isOver(seen) || height <= endOf(seen) ? seen : { ...seen, over: { height, slot } }
 }
 
-/** Whether a final block is higher than the last block in which the transaction could land. */
+/** Without the message, nobody can tell whether the caller's height is too low. */
+const endOf = ({ message, lastValidBlockHeight, bound = lastValidBlockHeight }: Knowledge): bigint =>
+  message === undefined ? later(lastValidBlockHeight, bound) : lastValidBlockHeight
+
+/** Whether a final block seems to be higher than the last block in which the transaction could land. */
 export const isOver = ({ over }: Knowledge): boolean => over !== undefined
 
 const depth = (commitment: Commitment | null): number => (commitment === null ? 0 : commitments.indexOf(commitment))
 
 /** The conclusion that the knowledge allows, if any. A pure function. */
 export const conclude = (known: Knowledge): Outcome | undefined => {
-  const { signature, lastValidBlockHeight, status, commitment, refusal, memory, over, absentUpTo } = known
+  const { signature, lastValidBlockHeight, status, commitment, refusal, over, absences, absentUpTo } = known
   if (status !== null && depth(status.confirmationStatus) >= depth(commitment)) {
     const reached = status.confirmationStatus ?? "processed"
     return { state: "landed", signature, slot: status.slot, commitment: reached, err: status.err }
   }
   // While any copy may be on its way, the refusal of another one proves nothing.
-  if (known.atLarge === 0 && refusal !== undefined && !refusal.retryable)
+  if (known.atLarge === 0 && refusal !== undefined && !refusal.retryable && status === null && !known.wasConfirmed)
     return { state: "not-submitted", error: refusal }
-  // The look-up must have seen the block that makes the blockhash's expiry final.
-  if (over === undefined || absentUpTo === undefined || absentUpTo < over.slot) return undefined
+  // Behind a URL there may be nodes that have lost a part of the history.
+  if (over === undefined || absences < commitments.length || known.wasConfirmed) return undefined
   // There are at least as many slots as blocks, so the look-up can't have seen a higher block.
   const lookedAt = over.height + absentUpTo - over.slot
-  if (memory === undefined || lookedAt <= lastValidBlockHeight + memory) return { state: "expired", signature }
+  if (lookedAt <= lastValidBlockHeight + memory) return { state: "expired", signature }
   const lastError = ownError(
     "journal-stale",
     "Too late to prove that it didn't land: providers may have dropped the history",

@@ -1,7 +1,17 @@
 import { blockhashAge } from "@svc/common/chain-constants"
 import { type Clock, systemClock } from "../http/clock.ts"
 import { asSvcError } from "../http/error.ts"
-import { conclude, giveUp, isOver, type Knowledge, learn, type Outcome, type Step } from "./judge.ts"
+import {
+  conclude,
+  giveUp,
+  isOver,
+  type Knowledge,
+  learn,
+  nextCommitment,
+  type Outcome,
+  slotToReach,
+  type Step,
+} from "./judge.ts"
 import type { Abortable, Commitment, Relay, SendOptions } from "../relay/relay.ts"
 
 /** Options of all functions that find out what became of a transaction. */
@@ -19,12 +29,14 @@ export type LoopOptions = Abortable & {
 const usualRebroadcastMs = 2000
 const firstLookMs = 500
 const lookMs = 1000
+/** How long to wait between look-ups that prove a caller's word: a provider that lags by less is seen to catch up. */
+const doubtMs = 10_000
 /** No chain makes blocks faster. */
 const shortestBlockMs = 200
 const longestPauseMs = 10_000
 
-const failed = (thrown: unknown): Step => ({
-  step: "lookup-failed",
+const failed = (thrown: unknown) => ({
+  step: "lookup-failed" as const,
   error: asSvcError(thrown, "lookup-failed", "The look-up failed"),
 })
 
@@ -67,20 +79,38 @@ export const viewOnce = async (relay: Relay, abortable: Abortable): Promise<Step
   }
 }
 
+/** Asks whether the chain still accepts the blockhash of the message, which must be at hand. */
+export const askOnce = async (relay: Relay, known: Knowledge, abortable: Abortable): Promise<Step> => {
+  const { message = "" } = known
+  const commitment = nextCommitment(known)
+  const about = { step: "blockhash", commitment } as const
+  try {
+    const where = { commitment, minContextSlot: slotToReach(known, commitment) }
+    const { feeLamports, contextSlot } = await relay.fee({ message, ...where, ...abortable })
+    return { ...about, isKnown: feeLamports !== null, contextSlot }
+  } catch (thrown) {
+    const failure = failed(thrown)
+    // A provider may lack the method, or the lookup table that the message names.
+    const isFinal = failure.error.code === "upstream_rpc_error" && !failure.error.retryable
+    return isFinal ? { ...about, isKnown: undefined, contextSlot: 0n } : failure
+  }
+}
+
 /** A pause that grows with each consecutive failure and is never shorter than `retryAfterMs`. */
 export const pauseAfter = (failures: number, retryAfterMs: number | undefined, clock: Clock): number =>
   Math.max(retryAfterMs ?? 0, Math.min(8000, 500 * 2 ** Math.min(failures - 1, 4))) * (1 + clock.random() * 0.2)
 
 /**
  * Looks the transaction up and, with `base64`, also sends it, until there is a conclusion or `signal` aborts. Never rejects
- * because of the network or the services.
+ * because of the network or the services. `isProvenHeight`: the last valid block height is the chain's word, not the caller's.
  */
 export const settleWith = (
   relay: Relay,
-  options: LoopOptions & { readonly base64: string | undefined },
+  options: LoopOptions & { readonly base64: string | undefined; readonly isProvenHeight?: boolean },
   start: Knowledge,
 ): Promise<Outcome> => {
   const { base64, rebroadcastMs = usualRebroadcastMs, onStep, signal, clock = systemClock } = options
+  const proofMs = options.isProvenHeight === true ? lookMs : doubtMs
   const ended = new AbortController()
   const over = ended.signal
   let known = start
@@ -100,9 +130,9 @@ export const settleWith = (
     const sending = { transaction, signal: over, skipPreflight, preflightCommitment, minContextSlot }
     const again = (): number => rebroadcastMs * (0.8 + clock.random() * 0.4)
     for (let refusals = 0; ;) {
-      // It is in a block: another copy would be rejected.
-      while (known.status !== null && !over.aborted) await clock.sleep(again() || lookMs, over)
-      if (over.aborted || isOver(known)) return
+      // It is in a block, or its blockhash seems to have expired: another copy would be rejected.
+      while ((known.status !== null || isOver(known)) && !over.aborted) await clock.sleep(again() || lookMs, over)
+      if (over.aborted) return
       take({ step: "sending" })
       const step = await sendOnce(relay, sending)
       take(step)
@@ -127,6 +157,10 @@ export const settleWith = (
     await clock.sleep(base64 === undefined ? 0 : firstLookMs, over)
     while (!over.aborted) {
       const searched = isOver(known)
+      const asked = searched && known.message !== undefined ? await askOnce(relay, known, abortable) : undefined
+      if (asked !== undefined) take(asked)
+      // The caller's height was too low: how much isn't known.
+      if (searched && !isOver(known)) nextViewAt = clock.now() + longestPauseMs
       let step = await lookOnce(relay, known.signature, searched, abortable)
       take(step)
       decide()
@@ -139,11 +173,12 @@ export const settleWith = (
           nextViewAt = clock.now() + Math.min(Math.max(left, lookMs), longestPauseMs)
         }
       }
-      failures = step.step === "lookup-failed" ? failures + 1 : 0
+      const failure = [step, asked].find((one) => one?.step === "lookup-failed")
+      failures = failure === undefined ? 0 : failures + 1
       await clock.sleep(
-        step.step === "lookup-failed"
-          ? pauseAfter(failures, step.error.retryAfterMs, clock)
-          : lookMs * (0.8 + clock.random() * 0.4),
+        failure === undefined
+          ? (isOver(known) ? proofMs : lookMs) * (0.8 + clock.random() * 0.4)
+          : pauseAfter(failures, failure.error.retryAfterMs, clock),
         over,
       )
     }

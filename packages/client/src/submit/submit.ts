@@ -1,5 +1,6 @@
 import { asSvcError, ownError } from "../http/error.ts"
 import { type Knowledge, nothingKnown, type Outcome } from "./judge.ts"
+import { readExpiring } from "../journal/payment.ts"
 import type { Relay, Transaction } from "../relay/relay.ts"
 import { type LoopOptions, settleWith } from "./settle-loop.ts"
 import { isSignature } from "@svc/common/transaction-parts"
@@ -8,7 +9,10 @@ import { readSigned } from "../relay/wire.ts"
 export type SubmitOptions = LoopOptions & {
   /** Fully signed: base64, or its bytes. */
   readonly transaction: Transaction
-  /** The block height up to which the blockhash of the transaction is valid, from `latestBlockhash`. */
+  /**
+   * The block height up to which the blockhash of the transaction is valid, from `latestBlockhash`. If it is too low, the chain's
+   * own word decides.
+   */
   readonly lastValidBlockHeight: bigint
   /**
    * Awaited with the signature before the first byte leaves: store it, so that `settle` can find out after a crash. If it
@@ -20,7 +24,7 @@ export type SubmitOptions = LoopOptions & {
 export type SettleOptions = LoopOptions & {
   /** The first signature of the transaction, base58. */
   readonly signature: string
-  /** As on `submit`. */
+  /** As on `submit`. Without `resend`, nothing is called expired before 150 blocks after the call. */
   readonly lastValidBlockHeight: bigint
   /** The same bytes as before: `settle` sends them again while the outcome is open. Without them it only looks up. */
   readonly resend?: Transaction
@@ -29,8 +33,10 @@ export type SettleOptions = LoopOptions & {
 const start = (
   { lastValidBlockHeight, commitment = "confirmed" }: Pick<SubmitOptions, "lastValidBlockHeight" | "commitment">,
   signature: string,
+  message: Uint8Array | undefined,
   atLarge: number,
-): Knowledge => nothingKnown({ signature, lastValidBlockHeight: heightOf(lastValidBlockHeight), commitment, atLarge })
+): Knowledge =>
+  nothingKnown({ signature, lastValidBlockHeight: heightOf(lastValidBlockHeight), commitment, message, atLarge })
 
 /**
  * Sends a signed transaction and finds out what became of it. It sends the same bytes again, never others, until the outcome is
@@ -38,7 +44,7 @@ const start = (
  * end it. A program that may crash uses `createJournal`, which keeps what it needs to continue.
  *
  * @returns One of four: `landed` (check `err`), `not-submitted`, `expired`, `undecided`. It doesn't reject for anything that
- * the network or the services do.
+ * the network or the services do. `not-submitted` with the code `durable-nonce` if the transaction can't expire.
  * @example
  * const outcome = await submit(relay, { transaction, lastValidBlockHeight }) // signed, base64 or bytes
  * if (outcome.state === "landed" && outcome.err === null) console.log(`paid in slot ${outcome.slot}`)
@@ -47,8 +53,8 @@ export const submit = async (relay: Relay, options: SubmitOptions): Promise<Outc
   let wire
   let known
   try {
-    wire = readSigned(options.transaction)
-    known = start(options, wire.signature, 0)
+    wire = readExpiring(options.transaction)
+    known = start(options, wire.signature, wire.message, 0)
     await options.before?.(wire.signature)
   } catch (thrown) {
     return { state: "not-submitted", error: asSvcError(thrown, "before-failed", "Nothing was sent: before() failed") }
@@ -60,18 +66,18 @@ export const submit = async (relay: Relay, options: SubmitOptions): Promise<Outc
  * Finds out what became of a transaction that may have been sent before, by a process that crashed or a `submit` that was given
  * up. With `resend` it also sends these bytes again. Never `not-submitted`: it can't know what others sent.
  *
- * @throws SvcError `invalid_signature`, or `signature-mismatch` when `resend` is another transaction.
+ * @throws SvcError `invalid_signature`, `signature-mismatch` when `resend` is another transaction, or `durable-nonce`.
  * @example
  * const outcome = await settle(relay, { signature, lastValidBlockHeight })
  */
 export const settle = async (relay: Relay, options: SettleOptions): Promise<Outcome> => {
   const { signature, resend } = options
   if (!isSignature(signature)) throw ownError("invalid_signature", "The signature is not base58 of 64 bytes")
-  const wire = resend === undefined ? undefined : readSigned(resend)
+  const wire = resend === undefined ? undefined : readExpiring(resend)
   if (wire !== undefined && wire.signature !== signature) {
     throw ownError("signature-mismatch", `The transaction is another one: its signature is ${wire.signature}`)
   }
-  return settleWith(relay, { ...options, base64: wire?.base64 }, start(options, signature, 1))
+  return settleWith(relay, { ...options, base64: wire?.base64 }, start(options, signature, wire?.message, 1))
 }
 
 /**

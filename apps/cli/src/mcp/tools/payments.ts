@@ -3,7 +3,7 @@ import { z } from "zod"
 import { textOf } from "../../output/json-value.ts"
 import { listPayments, settlePayments } from "../../payments/payments.ts"
 import { send } from "../../payments/send.ts"
-import { fitting, following, plainJson } from "../result.ts"
+import { fitting, following, plainJson, shortened } from "../result.ts"
 import { changesLittle, defineTool, readOnly } from "../tool.ts"
 import { bytes, inputOf, relayContext } from "./transactions.ts"
 
@@ -24,7 +24,6 @@ const ending = {
 const nextSteps: Readonly<Record<string, string>> = {
   expired: "It's proven that it can't land: sign it with a new blockhash and call submit_payment with the same id.",
   undecided: "It may still land: call submit_payment with the same id and bytes, or settle_payments if it is listed.",
-  "not-submitted": "Correct the cause, then send the same bytes again. Other bytes are safe only after expired.",
 }
 
 /** The members of an ending that a caller needs. */
@@ -36,7 +35,11 @@ const endingOf = (value: unknown) => {
     ...given,
     err: "err" in given ? given["err"] : isObject(details) ? details["err"] : undefined,
     reason,
-    next: nextSteps[textOf(given, "state")],
+    logs:
+      isObject(details) && Array.isArray(details["logs"])
+        ? details["logs"].map((line) => shortened(String(line)))
+        : undefined,
+    next: nextSteps[textOf(given, "state")] ?? given["next"],
   }
 }
 
@@ -44,9 +47,9 @@ export const paymentTools = [
   defineTool({
     name: "submit_payment",
     description:
-      "Send a transaction that the wallet signed (base64), exactly once, and wait for its proven end: landed, expired, not-submitted, or undecided (call again). The same id is the same payment, also after a crash; a new payment needs a new id.",
+      "Send a transaction that the wallet signed (base64), exactly once, and wait for its proven end: landed, expired, not-submitted, or undecided (call again). The same id is the same payment, also after a crash (replayed: true if an earlier call made it); a new payment needs a new id.",
     input: { id, transaction: bytes, purpose: z.string().optional() },
-    output: ending,
+    output: { ...ending, logs: z.array(z.string()).optional(), replayed: z.boolean().optional() },
     annotations: { destructiveHint: true, idempotentHint: true },
     run: async (call, { id: name, transaction, purpose }) => {
       const options = { id: name, timeout: timeoutSeconds, ...(purpose !== undefined && { purpose }) }

@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest"
+import {
+  type Clock,
+  createJournal,
+  memoryStore,
+  settle,
+  signatureOf,
+  submit,
+  SvcError,
+  type Outcome,
+} from "../src/index.ts"
+import { createFakeChain, type Fate } from "./fake-chain.ts"
+import { lies } from "./lies.ts"
+import { createPayer, newAddress } from "./payments.ts"
+import { scriptedRelay } from "./scripted-relay.ts"
+import { createVirtualClock } from "./virtual-clock.ts"
+
+const payer = createPayer()
+const id = "invoice-42"
+/** As wrong as can be. */
+const lastValidBlockHeight = 1n
+
+const setUp = async (lie: keyof typeof lies, fate: Fate) => {
+  const virtual = createVirtualClock()
+  const chain = createFakeChain(virtual.clock, fate)
+  const honest = scriptedRelay(virtual.clock, (asked) => chain.answer(asked)).relay
+  const lying = lies[lie]?.(chain) ?? chain.answer
+  const { relay } = scriptedRelay(virtual.clock, lying)
+  const { clock } = virtual
+  const build = ({ blockhash }: { readonly blockhash: string }): Uint8Array =>
+    payer.transfer({ recipient: newAddress(), lamports: 5n, blockhash })
+  const transaction = build(await virtual.run(honest.latestBlockhash({ commitment: "processed" })))
+  const signature = signatureOf(transaction)
+  const store = memoryStore()
+  return {
+    virtual,
+    clock,
+    relay,
+    honest,
+    transaction,
+    signature,
+    build,
+    store,
+    send: () => honest.send({ transaction }),
+  }
+}
+
+type Setup = Awaited<ReturnType<typeof setUp>>
+type Ended = Outcome["state"] | undefined
+
+/** Calls again until there is an end, as a caller does who is told to; undefined if none comes. */
+const until = async (clock: Clock, call: () => Promise<Outcome>): Promise<Ended> => {
+  for (let calls = 0; calls < 200; calls++) {
+    try {
+      const { state } = await call()
+      if (state !== "undecided") return state
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error
+      // It has been told nothing false: nothing was stored, or nothing was concluded.
+      expect(["blockhash-not-found", "other-chain"]).toContain(error.code)
+      await clock.sleep(1000)
+    }
+  }
+  return undefined
+}
+
+/** Every way to an end. */
+const paths: Readonly<Record<string, (set: Setup) => Promise<Ended>>> = {
+  submit: ({ relay, transaction, clock }) =>
+    until(clock, () => submit(relay, { transaction, lastValidBlockHeight, clock })),
+  "settle with the bytes": async ({ relay, transaction, signature, clock, send }) => {
+    await send()
+    return until(clock, () => settle(relay, { signature, resend: transaction, lastValidBlockHeight, clock }))
+  },
+  "settle without them": async ({ relay, signature, clock, send }) => {
+    await send()
+    return until(clock, () => settle(relay, { signature, lastValidBlockHeight, clock }))
+  },
+  "submitOnce with bytes": ({ relay, transaction, store, clock }) =>
+    until(clock, () => createJournal({ relay, store, clock }).submitOnce(id, transaction, { lastValidBlockHeight })),
+  settleAll: async ({ relay, honest, transaction, store, clock }) => {
+    const leaving = new AbortController()
+    await createJournal({ relay: honest, store, clock }).submitOnce(id, transaction, {
+      signal: leaving.signal,
+      onStep: ({ step }) => (step === "accepted" ? leaving.abort() : undefined),
+    })
+    const journal = createJournal({ relay, store, clock })
+    return until(clock, async () => (await journal.settleAll())[0] ?? Promise.reject(new Error("nothing is open")))
+  },
+}
+
+describe.each(Object.keys(lies))("with a provider that %s, and a last height that is too low", (lie) => {
+  test.each(Object.entries(paths))("%s says landed of a transaction that lands after 40 seconds", async (_, run) => {
+    const set = await setUp(lie, () => 40_000)
+    expect(await set.virtual.run(run(set))).toBe("landed")
+  })
+
+  test.each(Object.entries(paths))("%s says expired of a transaction that never lands", async (_, run) => {
+    const set = await setUp(lie, () => undefined)
+    expect(await set.virtual.run(run(set))).toBe("expired")
+  })
+})
