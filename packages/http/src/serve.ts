@@ -149,7 +149,9 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   server.on("clientError", (error, socket) => unparsed(error, socket as Socket))
   // An Expect that nobody knows may be passed over (RFC 9110 section 10.1.1); Node's own 417 would be no answer of the app.
   server.on("checkExpectation", answer)
-  await once(server.listen(options.port, options.host), "listening")
+  // A probe that finds the queue full is sent again after a second, then after three. Node's own queue has 511 places.
+  const address = { port: options.port, host: options.host, backlog: bounds.connections }
+  await once(server.listen(address), "listening")
   const { port } = server.address() as AddressInfo
 
   const close = async (): Promise<void> => {

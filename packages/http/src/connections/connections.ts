@@ -36,6 +36,10 @@ const step = 1 / 64
 /** The share of all connections that responses without an end may take. */
 const streamShare = 0.5
 
+// Each turn of the event loop accepts one connection.
+const acceptedMeanwhile = 32
+const faultMs = 60_000
+
 // Their bodies mean nothing (RFC 9110 section 9.3.1).
 const unread = new Set(["GET", "HEAD"])
 
@@ -107,6 +111,11 @@ export const createConnections = (
   const takeTurn = createTurns()
   // How many more bytes may be held before all connections are looked at again.
   let margin = 0
+  // In the order in which they will be read again.
+  let paused: Connection[] = []
+  // How often connections of a network were cut off lately in the middle of what they sent.
+  const faults = new Map<string, number>()
+  const faultsOf = (one: Connection): number => faults.get(networkOf(one)) ?? 0
 
   const sum = (weigh: Weigh): number => {
     let all = 0
@@ -114,26 +123,43 @@ export const createConnections = (
     return all
   }
 
-  const cut = ({ socket }: Connection, reason: CutReason): void => {
+  const cut = (connection: Connection, reason: CutReason): void => {
+    const { socket } = connection
     open.delete(socket)
     onCut(reason)
-    if (reason === "waitingRequests" || reason === "smallChunks") pauseOthers()
+    if (reason === "waitingRequests" || reason === "smallChunks") {
+      blame(networkOf(connection))
+      pauseOthers()
+    }
     // A reset also drops what the kernel holds. A client that is idle may still be reading its last response.
     if (reason === "connections") socket.destroy()
     else socket.resetAndDestroy()
   }
 
   /**
-   * Lets nobody else send until the connection that is cut off is gone. Node keeps what the parser read of it until then, and many
-   * such clients at once would fill the memory. Then those are read first that were served before, and then the newest.
+   * Lets nobody else send until the connection that is cut off is gone, and new ones are accepted. Node keeps what the parser read of
+   * it until then, and many such clients at once would fill the memory. Then those are read first whose networks were cut off least
+   * for it, and of these whoever came or asked last.
    */
   const pauseOthers = (): void => {
-    const others = [...open.values()].filter(({ socket }) => !socket.isPaused())
+    const isUnderWay = paused.length > 0
+    const known = new Set(paused)
+    const others = [...open.values()].filter((one) => known.has(one) || !one.socket.isPaused())
     for (const { socket } of others) socket.pause()
-    const { served = [], unknown = [] } = Object.groupBy(others, ({ serving }) => (serving ? "served" : "unknown"))
-    setImmediate(() =>
-      setImmediate(() => [...served, ...unknown.toReversed()].forEach(({ socket }) => socket.resume())),
-    )
+    paused = others.toReversed().toSorted((a, b) => faultsOf(a) - faultsOf(b))
+    if (!isUnderWay) setImmediate(readOthers, acceptedMeanwhile)
+  }
+  const readOthers = (turns: number): void => {
+    if (turns > 0) return void setImmediate(readOthers, turns - 1)
+    for (const { socket } of paused.splice(0)) socket.resume()
+  }
+  const blame = (name: string): void => {
+    faults.set(name, (faults.get(name) ?? 0) + 1)
+    setTimeout(() => {
+      const left = (faults.get(name) ?? 0) - 1
+      if (left > 0) faults.set(name, left)
+      else faults.delete(name)
+    }, faultMs).unref()
   }
 
   /** Cuts off connections of whoever has most until they weighed so much. Returns what they weighed. */
@@ -221,6 +247,7 @@ export const createConnections = (
       const connection = { socket, client, newest: undefined, serving: undefined, waiting, received: 0 }
       open.set(socket, connection)
       socket.once("close", () => open.delete(socket))
+      if (paused.length > 0) process.nextTick(pauseOthers)
       if (open.size <= bounds.connections) return
       const others = (one: Connection): number => (one === connection ? 0 : dispensable(one))
       if (giveWay("connections", Math.max(1, bounds.connections * step), others) === 0) cut(connection, "connections")

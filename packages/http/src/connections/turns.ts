@@ -1,5 +1,5 @@
-// A request takes from a tenth of a millisecond to a few.
-const mostPerTurn = 32
+// A request takes from a tenth of a millisecond to a few, and a turn accepts one connection.
+const mostPerTurn = 8
 
 /**
  * Begins what clients ask for: at most so much in a turn of the event loop, and of each client in turn. So what one client or
