@@ -126,7 +126,10 @@ test("it pays once under one id, and looks the transaction up", { timeout }, asy
   const payment = { id: "rent", transaction: wire, purpose: "rent of May" }
   const [first, second] = await Promise.all([mcp.call("submit_payment", payment), mcp.call("submit_payment", payment)])
   expect(first).toMatchObject({ id: "rent", state: "landed", signature, err: null })
-  expect(second).toEqual(first)
+  // The one that came second found the other's record.
+  const told = [first, second].map(({ replayed, ...rest }) => ({ replayed, rest }))
+  expect(told.filter(({ replayed }) => replayed === true)).toHaveLength(1)
+  expect(told[1]?.rest).toEqual(told[0]?.rest)
   expect((await wallet.recipientBalance()) - before).toBe(1_000_000n)
   const { wire: other } = await wallet.signTransfer(2_000_000n)
   const reused = await mcp.fails("submit_payment", { id: "rent", transaction: other, purpose: "another" })

@@ -101,7 +101,10 @@ test("rotate without ID is for the key in use, and keeps its successor in its pl
   const ended = await svc("keys rotate")
   expect([ended.code, ended.stdout + ended.stderr]).toEqual([0, expect.not.stringContaining(fresh)])
   expect(ended.stdout).toMatch(/Old key ends +2026-01-01T01:00/)
-  expect(server.received.at(-1)).toMatchObject({ target: "/api/agents/me/keys/1/rotate", body: "{}" })
+  const [rotated, used] = server.received.slice(-2)
+  expect(rotated).toMatchObject({ target: "/api/agents/me/keys/1/rotate", body: "{}" })
+  // A replaced key can revoke its successor until that has been used.
+  expect(used?.headers.authorization).toBe(`Bearer ${fresh}`)
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ [server.url]: { api_key: fresh, slug: "agt_1" } })
 })
 
@@ -123,7 +126,7 @@ test("rotate with ID shows the new key and leaves the kept one, unless --save; a
   expect(environment.stdout).toContain(fresh)
   expect(await readFile(file, "utf8")).toBe(before)
   expect((await svc("keys rotate 7 --overlap 0 --save")).code).toBe(0)
-  expect(JSON.parse(server.received.at(-1)?.body ?? "")).toEqual({ overlap_seconds: 0 })
+  expect(JSON.parse(server.received.at(-2)?.body ?? "")).toEqual({ overlap_seconds: 0 })
   expect(await readFile(file, "utf8")).toContain(fresh)
 })
 

@@ -45,6 +45,10 @@ test("a payment that was killed while it was sent ends by the same command, and 
     {
       id: "rent",
       state: "open",
+      state_age_seconds: expect.any(Number),
+      purpose: null,
+      payer: expect.stringMatching(/^\w{32,44}$/),
+      programs: ["11111111111111111111111111111111"],
       attempt: 1,
       signature: first.signature,
       last_valid_block_height: expect.stringMatching(/^\d+$/),

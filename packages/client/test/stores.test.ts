@@ -100,6 +100,25 @@ describe("fileStore", () => {
     expect((await stat(folder)).mode & 0o777).toBe(0o700)
   })
 
+  test("what an interrupted write has left is gone after the next run, and a write that loses its draft begins again", async () => {
+    const folder = newFolder()
+    await mkdir(folder, { recursive: true })
+    const draft = join(folder, `${"0".repeat(64)}.7d9f0c4e-1111-4222-8333-444444444444.tmp`)
+    await writeFile(draft, "signed bytes")
+    expect(await fileStore(folder).list()).toEqual([])
+    expect(await readdir(folder)).toEqual([])
+    let links = 0
+    const store = createFileStore(folder, {
+      ...nodeFiles,
+      link: async (from, to) => {
+        if (links++ === 0) await nodeFiles.unlink(from)
+        await nodeFiles.link(from, to)
+      },
+    })
+    expect(await store.put("a", record("a", 1), 0)).toBe(true)
+    expect(await readdir(folder)).toHaveLength(1)
+  })
+
   test("a file that is cut, empty, foreign or another id's is damaged, never absent; other names are ignored", async () => {
     const folder = newFolder()
     const store = fileStore(folder)

@@ -102,8 +102,9 @@ const show = (context: Context, { answer }: Minted): Outcome => {
 }
 
 /** Stores the key that `make` returns instead of the current one. That it can be stored is tested before `make` runs. */
-const store = (context: Context, make: () => Promise<Minted>, then: string): Promise<Outcome> =>
-  changeCredentials(context.folder, async ({ credentials, save }) => {
+const store = async (context: Context, make: () => Promise<Minted>, then: string): Promise<Outcome> => {
+  let stored: ApiWithKey | undefined
+  const outcome = await changeCredentials(context.folder, async ({ credentials, save }) => {
     const { answer, api } = await make()
     const { key, message: _message, ...rest } = answer
     const old = credentials[api.url]
@@ -119,8 +120,17 @@ const store = (context: Context, make: () => Promise<Minted>, then: string): Pro
     if (copy !== undefined) context.note(`The old credentials are in ${copy}.`)
     context.note(`The key is stored in ${credentialsFile(context.folder)}. ${then}`)
     noteEnvironmentKey(context)
+    stored = { ...api, key }
     return minted(answer, keyHint(key), { ...rest, key_hint: keyHint(key) })
   })
+  // A replaced key can revoke its successor until that has been used.
+  if (stored !== undefined) {
+    await platformOf(stored)
+      .keys.list({ limit: 1 })
+      .catch(onCode(undefined, ({ message }) => context.note(`The new key couldn't be used yet: ${message}`)))
+  }
+  return outcome
+}
 
 const requestOf = ({ options: { name, "expires-in-days": days } }: Context): NewKey => ({
   ...(name !== undefined && { name }),

@@ -44,6 +44,7 @@ const hints: Readonly<Record<string, string>> = {
   "entity-not-found": "Call describe_stack without entity.",
   "key-required": "Pass key: the value of the view's key_field, which describe_stack names.",
   "snapshot-limit-exceeded": "Pass key, or a smaller limit without where.",
+  unreachable: "Call again later; a person checks with svc env that the URL is right.",
   "payment-not-found": "Call list_payments.",
   "id-reused": "Nothing was sent. Use another id for another payment; list_payments shows the ids.",
   "other-relay": "A person runs svc payments settle ID --allow-relay-change if the relay has moved.",

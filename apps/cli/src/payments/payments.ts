@@ -17,8 +17,19 @@ const find = async (journal: Journal, id: string): Promise<PaymentRecord> => {
 
 const summary = (record: PaymentRecord | DamagedRecord) => {
   if (record.state === "damaged") return { id: record.id ?? null, state: record.state, file: record.file ?? null }
-  const { id, state, attempt, signature, lastValidBlockHeight, storedAt } = record
-  return { id, state, attempt, signature, last_valid_block_height: lastValidBlockHeight, stored_at: storedAt }
+  const { id, state, purpose, payer, programs, attempt, signature, lastValidBlockHeight, storedAt, stateSince } = record
+  return {
+    id,
+    state,
+    state_age_seconds: Math.max(0, Math.floor((Date.now() - Date.parse(stateSince)) / 1000)),
+    purpose: purpose ?? null,
+    payer,
+    programs,
+    attempt,
+    signature,
+    last_valid_block_height: lastValidBlockHeight,
+    stored_at: storedAt,
+  }
 }
 
 /** Each member of a record, and its name in the output; undefined if it isn't shown. */
@@ -30,6 +41,9 @@ const memberNames = {
   signature: "signature",
   lastValidBlockHeight: "last_valid_block_height",
   storedAt: "stored_at",
+  stateSince: "state_since",
+  payer: "payer",
+  programs: "programs",
   version: "version",
   fingerprint: "fingerprint",
   relayUrl: "relay_url",
@@ -47,10 +61,18 @@ export const listPayments = async (context: Context): Promise<Outcome> => {
   const payments = (await storedPayments(context).list()).map(summary)
   const rows = payments.map((payment) =>
     payment.state === "damaged"
-      ? [payment.id ?? "?", payment.state, "", payment.file ?? "", ""]
-      : [payment.id, payment.state, String(payment.attempt), payment.signature, payment.stored_at],
+      ? [payment.id ?? "?", payment.state, "", "", "", "", payment.file ?? ""]
+      : [
+          payment.id,
+          payment.state,
+          `${payment.state_age_seconds} s`,
+          payment.purpose ?? "",
+          payment.payer,
+          payment.programs.join(" "),
+          payment.signature,
+        ],
   )
-  const heading = ["ID", "STATE", "ATTEMPT", "SIGNATURE", "STORED AT"]
+  const heading = ["ID", "STATE", "AGE", "PURPOSE", "PAYER", "PROGRAMS", "SIGNATURE"]
   return { json: payments, text: (style) => table(heading, rows, style) }
 }
 

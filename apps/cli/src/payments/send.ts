@@ -1,6 +1,6 @@
 import { createJournal, memoryStore, signatureOf, SvcError, type SubmitOnceOptions } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
-import { usageError } from "../errors.ts"
+import { CliError, onCode, usageError } from "../errors.ts"
 import {
   type Ending,
   endingJson,
@@ -66,7 +66,7 @@ export const send = async (context: Context): Promise<Outcome> => {
   const given = BigInt(context.options["last-valid-block-height"] ?? 0)
   const transaction = await readTransaction(context)
   const signature = signatureOf(transaction)
-  return withTimeout(context, async (signal) => {
+  const sending = withTimeout(context, async (signal) => {
     const relay = await openRelay(context, "transaction:inspect transaction:send")
     let isNoted = false
     const options = {
@@ -101,4 +101,10 @@ export const send = async (context: Context): Promise<Outcome> => {
     }
     return outcomeOf(await pay(), id, signature, context)
   })
+  return sending.catch(
+    // Once anything is stored, no lost connection ends the wait.
+    onCode("unreachable", ({ message, next, cause }): never => {
+      throw new CliError("unreachable", `Nothing was sent. ${message}`, { cause, ...(next !== undefined && { next }) })
+    }),
+  )
 }

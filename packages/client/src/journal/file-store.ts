@@ -51,6 +51,16 @@ export const createFileStore = (given: string, files: Files): Store => {
     }
   }
 
+  let cleaning: Promise<unknown> | undefined
+  /** Removes what interrupted writes have left, once. A process whose draft is removed while it writes begins again. */
+  const clean = (): Promise<unknown> => {
+    const remove = async (): Promise<void> => {
+      const drafts = (await files.readdir(folder)).filter((name) => /^[0-9a-f]{64}\..*\.tmp$/.test(name))
+      for (const draft of drafts) await files.unlink(join(folder, draft))
+    }
+    return (cleaning ??= remove().catch(() => {}))
+  }
+
   const load = async (hash: string, version: number): Promise<StoredRecord | DamagedRecord> => {
     const file = pathOf(hash, version)
     const text = await files.readFile(file, "utf8")
@@ -70,6 +80,7 @@ export const createFileStore = (given: string, files: Files): Store => {
     placeOf: (id, version) => pathOf(hashOf(id), version),
 
     get: async (id) => {
+      await clean()
       const hash = hashOf(id)
       const version = await newest(hash)
       if (version === 0) return undefined
@@ -79,7 +90,8 @@ export const createFileStore = (given: string, files: Files): Store => {
       return record
     },
 
-    put: async (id, record, expectedVersion) => {
+    put: async function put(id, record, expectedVersion): Promise<boolean> {
+      await clean()
       const hash = hashOf(id)
       if (expectedVersion > 0 && !(await exists(pathOf(hash, expectedVersion)))) return false
       const draft = join(folder, `${hash}.${randomUUID()}.tmp`)
@@ -97,6 +109,7 @@ export const createFileStore = (given: string, files: Files): Store => {
         await syncFolder(folder)
       } catch (error) {
         if (codeOf(error) === "EEXIST") return false
+        if (codeOf(error) === "ENOENT") return put(id, record, expectedVersion)
         throw error
       } finally {
         await Promise.all([handle.close(), files.unlink(draft).catch(() => {})])
@@ -105,6 +118,7 @@ export const createFileStore = (given: string, files: Files): Store => {
     },
 
     list: async () => {
+      await clean()
       const versions = new Map<string, number>()
       const names = await files.readdir(folder).catch((error: unknown) => {
         if (codeOf(error) === "ENOENT") return []
@@ -129,10 +143,6 @@ export const createFileStore = (given: string, files: Files): Store => {
         // Without a newer version no name has to be kept.
         await (version < last ? files.truncate(pathOf(hash, old)) : files.unlink(pathOf(hash, old)))
       }
-      const drafts = (await files.readdir(folder)).filter(
-        (name) => name.startsWith(`${hash}.`) && name.endsWith(".tmp"),
-      )
-      for (const draft of drafts) await files.unlink(join(folder, draft)).catch(() => {})
     },
   }
 }

@@ -161,6 +161,7 @@ export const createJournal = ({
         const message = `"${id}" and "${other}" have one transaction: make them differ by a memo`
         throw refusal("duplicate-transaction", message)
       }
+      const now = new Date().toISOString()
       const attempt: Attempt = {
         id,
         version: (record?.version ?? 0) + 1,
@@ -170,10 +171,13 @@ export const createJournal = ({
         transaction: base64,
         lastValidBlockHeight: String(prepared.lastValidBlockHeight),
         fingerprint: facts.fingerprint,
+        payer: facts.payer,
+        programs: facts.programs,
         relayUrl: relay.url,
         genesisHash: await genesisHash(),
         finalizedHeight: String(prepared.finalizedHeight),
-        storedAt: new Date().toISOString(),
+        storedAt: now,
+        stateSince: now,
         refused: undefined,
         slot: undefined,
         err: undefined,

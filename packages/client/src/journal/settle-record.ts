@@ -92,10 +92,12 @@ export const createSettler = ({ relay, records, allowRelay, genesisHash, clock }
       await records.write({ ...next, refused: error.code })
       throw error
     }
-    if (outcome.state === "expired") await records.write({ ...next, state: "expired" })
+    const stateSince = new Date().toISOString()
+    if (outcome.state === "expired") await records.write({ ...next, state: "expired", stateSince })
     if (outcome.state === "landed" && outcome.commitment === "finalized") {
       // If this fails, the next run finds it on the chain again.
-      await records.write({ ...next, state: "landed", slot: String(outcome.slot), err: outcome.err }).catch(() => {})
+      const landed = { state: "landed", slot: String(outcome.slot), err: outcome.err } as const
+      await records.write({ ...next, ...landed, stateSince }).catch(() => {})
     }
     return outcome
   }

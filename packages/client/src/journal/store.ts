@@ -15,6 +15,9 @@ export type PaymentRecord = {
   readonly transaction: string
   readonly lastValidBlockHeight: string
   readonly fingerprint: string
+  readonly payer: string
+  /** The programs that the transaction calls, without the compute budget's. */
+  readonly programs: readonly string[]
   /** The caller's `purpose`. */
   readonly purpose?: string
   readonly relayUrl: string
@@ -24,6 +27,8 @@ export type PaymentRecord = {
   readonly finalizedHeight: string
   /** When this attempt was stored, ISO 8601. */
   readonly storedAt: string
+  /** Since when it has been in this state, ISO 8601. */
+  readonly stateSince: string
   /** The error code, if the first send was refused. */
   readonly refused?: string | undefined
   /** The slot in which it landed. */

@@ -66,12 +66,14 @@ export const paymentTools = [
     },
     output: {
       payments: z.array(
-        z.object({
+        z.looseObject({
           id: z.string().nullable(),
           state: z.string(),
-          attempt: z.number().optional(),
+          state_age_seconds: z.number().optional(),
+          purpose: z.string().nullish(),
+          payer: z.string().optional(),
+          programs: z.array(z.string()).optional(),
           signature: z.string().optional(),
-          stored_at: z.string().optional(),
         }),
       ),
       truncated: z.boolean().optional(),
