@@ -1,0 +1,147 @@
+// Goes through the table of docs/decisions/resources.md: while somebody fills a resource, others are served.
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { createTestDatabase, freePort, readPageTables, startProcess, startReceiver } from "@svc/testing"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { temporaryFolder } from "../apps/platform-api/test/service.ts"
+import { residentMb } from "../bench/ground.ts"
+import { ask, attackers, attacksOn, largeVersion, smallVersion } from "./attacks.ts"
+import { publishStack } from "./publish-stack.ts"
+
+const full = process.env["SVC_FUZZ"] === "full"
+const attackMs = full ? 20_000 : 300
+const attack = { ms: attackMs, most: full ? 4500 : 600 }
+
+const ends: (() => unknown)[] = []
+afterAll(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+
+/** A service with the heap that Node takes in a container of 512 MiB. */
+const start = async (app: string, env: Readonly<Record<string, string>> = {}) => {
+  const port = await freePort()
+  const child = startProcess(process.execPath, ["--max-old-space-size=256", "src/main.ts"], {
+    cwd: join(import.meta.dirname, "../apps", app),
+    env: {
+      PORT: String(port),
+      SVC_TRUSTED_PROXY_CIDRS: "127.0.0.1/32",
+      ...(!full && { SVC_HTTP_MAX_CONNECTIONS: "512" }),
+      ...env,
+    },
+  })
+  ends.push(() => {
+    child.kill("SIGKILL")
+    return child.exited
+  })
+  await child.waitFor(/"listening"/)
+  return { name: app, url: `http://127.0.0.1:${port}`, pid: child.pid }
+}
+
+const startProvider = async () => {
+  const provider = await startReceiver()
+  ends.push(provider.close)
+  const logs = Array.from({ length: 1900 }, () => "x".repeat(1000))
+  const simulation = { err: null, logs, unitsConsumed: 1, accounts: null, returnData: null }
+  provider.answer(({ body }, response) => {
+    const { id, method } = Object(JSON.parse(String(body)))
+    const result = method === "simulateTransaction" ? { context: { slot: 1 }, value: simulation } : 7
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, result }))
+  })
+  return provider.url
+}
+
+const open = async () => {
+  const database = await createTestDatabase()
+  const { folder, remove } = temporaryFolder()
+  ends.push(database.stop, remove)
+  const settings = { DATABASE_URL: database.url, SVC_DATA_DIR: folder }
+  const provider = await startProvider()
+  const relaying = { SVC_TRANSACTIONS_ENABLED: "true", SVC_TRANSACTION_RPC_URL: provider }
+  const services = [await start("docs-server"), await start("platform-api", settings), await start("relay", relaying)]
+  const [docs = "", platform = "", relay = ""] = services.map(({ url }) => url)
+  const attacker = await publishStack(platform, settings, "large")
+  for (const type of ["i32", "u32"]) {
+    const { key, specId: spec_id } = attacker
+    expect((await ask("PUT", `${platform}/api/specs/${spec_id}`, { key, packed: largeVersion(type) })).status).toBe(200)
+    await ask("POST", `${platform}/api/automation/runs`, { key, body: { workflow: "publish", spec_id } })
+  }
+  const signUp = async () => String(Object(await (await ask("POST", `${platform}/api/agents/signup`)).json()).api_key)
+  const agents = await Promise.all(Array.from({ length: 9 }, signUp))
+  const publisher = await publishStack(platform, settings, "honest")
+  const targets = { platform, docs, relay, stack: "large", agents }
+  return { services, targets, publisher, attacks: attacksOn(targets, attack) }
+}
+let ground: Awaited<ReturnType<typeof open>>
+beforeAll(async () => {
+  ground = await open()
+})
+
+const none = attacksOn({ platform: "", docs: "", relay: "", stack: "", agents: [] }, attack)
+const resources = Object.keys(none) as (keyof typeof none)[]
+
+test("every resource that one caller can take from others has its attacks", () => {
+  const page = readFileSync(join(import.meta.dirname, "../docs/decisions/resources.md"), "utf8")
+  expect(readPageTables(page)[0]?.rows.map(([name]) => name)).toEqual(resources)
+})
+
+const attacking: Promise<void>[] = []
+const faults: string[] = []
+// On a busy machine the database is late.
+const mayRetry = ({ status, headers }: Response): boolean => status === 503 && headers.has("retry-after")
+
+test.each(resources.flatMap((resource) => attackers.map((attacker) => [resource, attacker] as const)))(
+  "while %s are filled from %s, readers, publishers and probes are served",
+  async (resource, attacker) => {
+    const { services, targets, publisher, attacks } = ground
+    const { docs, platform, relay } = targets
+    const until = performance.now() + attackMs
+    const unserved: string[] = []
+    let slowest = 0
+    const repeat = async (once: () => Promise<unknown>): Promise<void> => {
+      do await once()
+      while (performance.now() < until)
+    }
+    const honest = (name: string, expected: number, once: () => Promise<Response>) =>
+      repeat(async () => {
+        const began = performance.now()
+        const answer = await once().then(
+          async (response) => {
+            await response.arrayBuffer()
+            return mayRetry(response) && !full ? expected : response.status
+          },
+          (error: unknown) => String(error instanceof TypeError ? (error.cause ?? error) : error),
+        )
+        if (answer !== expected) unserved.push(`${name}: ${answer}`)
+        if (name === "probe") slowest = Math.max(slowest, performance.now() - began)
+      })
+    const hostile = (once: () => Promise<unknown>) =>
+      repeat(async () => {
+        const response = await once().catch(() => {})
+        if (!(response instanceof Response)) return
+        await response.arrayBuffer().catch(() => {})
+        if (response.status >= 500 && !mayRetry(response)) faults.push(`${resource}, ${attacker}: ${response.status}`)
+      })
+    attacking.push(...attacks[resource][attacker].map(hostile))
+    await Promise.all([
+      honest("page", 200, () => ask("GET", `${docs}/relay`)),
+      honest("schema", 200, () => ask("GET", `${platform}/api/registry/large/schema`)),
+      honest("sign-up", 201, () => ask("POST", `${platform}/api/agents/signup`)),
+      honest("version", 200, () => {
+        const { key, specId } = publisher
+        return ask("PUT", `${platform}/api/specs/${specId}`, { key, packed: smallVersion() })
+      }),
+      honest("block height", 200, () => ask("POST", `${relay}/transactions/v1/block-height`, { body: {} })),
+      ...services.map(({ url }) => honest("probe", 200, () => ask("GET", `${url}/livez`))),
+    ])
+    if (full) await Promise.all(attacking)
+    expect(unserved).toEqual([])
+    expect(services.filter(({ pid }) => !(residentMb(pid) < 512))).toEqual([])
+    // In `pnpm test` the machine is busy with other tests.
+    expect(slowest).toBeLessThan(full ? 1000 : Infinity)
+  },
+)
+
+test("no attack is a fault of the services", async () => {
+  await Promise.all(attacking)
+  expect(faults).toEqual([])
+})
