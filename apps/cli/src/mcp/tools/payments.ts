@@ -28,13 +28,13 @@ const nextSteps: Readonly<Record<string, string>> = {
 
 /** The members of an ending that a caller needs. */
 const endingOf = (value: unknown) => {
-  const given = isObject(value) ? value : {}
-  const reason = given["lastError"] ?? given["error"]
+  const { lastError, error, ...given } = isObject(value) ? value : {}
+  const reason = lastError ?? error
   const details = isObject(reason) ? reason["details"] : undefined
   return {
     ...given,
     err: "err" in given ? given["err"] : isObject(details) ? details["err"] : undefined,
-    reason,
+    reason: ending.reason.parse(reason),
     logs:
       isObject(details) && Array.isArray(details["logs"])
         ? details["logs"].map((line) => shortened(String(line)))
@@ -92,7 +92,10 @@ export const paymentTools = [
     description:
       "Find out what became of open payments after a crash or an undecided end, or of the one with id. Sends their stored bytes again; signs nothing.",
     input: { id: id.optional() },
-    output: { payments: z.array(z.object(ending)), truncated: z.boolean().optional() },
+    output: {
+      payments: z.array(z.looseObject({ id: z.string(), state: z.string() })),
+      truncated: z.boolean().optional(),
+    },
     annotations: changesLittle,
     run: async (call, { id: name }) => {
       const given = { args: name === undefined ? [] : [name], options: { timeout: timeoutSeconds } }
