@@ -12,12 +12,13 @@ import { AstTooLarge } from "./registry/ast/document-fault.ts"
 import { agentRoutes } from "./routes/accounts/agents.ts"
 import { buildRoutes } from "./routes/builds/builds.ts"
 import { deploymentRoutes } from "./routes/deployments/deployments.ts"
-import { createEventStreams } from "./routes/event-streams.ts"
-import type { Api } from "./routes/api.ts"
-import { describeHeaders, registerHeaders } from "./routes/headers.ts"
+import { type Api, createRoutes } from "./routes/api.ts"
+import { headers } from "./routes/create-route.ts"
 import { healthRoutes } from "./routes/health.ts"
 import { keyRoutes } from "./routes/accounts/keys.ts"
+import { checkRoutes } from "./routes/registry/check.ts"
 import { registryRoutes } from "./routes/registry/registry.ts"
+import { stackVersionRoutes } from "./routes/registry/versions.ts"
 import { astLinkRoutes } from "./routes/specs/ast-link.ts"
 import { buildChangeRoutes } from "./routes/builds/changes.ts"
 import { deploymentChangeRoutes } from "./routes/deployments/changes.ts"
@@ -39,18 +40,42 @@ const preflight = {
   "access-control-max-age": "86400",
 }
 
-const describe = (api: Api, dependencies: Pick<Dependencies, "version" | "publicUrl">) => {
+const allRoutes = [
+  healthRoutes,
+  registryRoutes,
+  checkRoutes,
+  stackVersionRoutes,
+  agentRoutes,
+  keyRoutes,
+  sessionRoutes,
+  usageRoutes,
+  specRoutes,
+  buildRoutes,
+  deploymentRoutes,
+  runRoutes,
+  runEventRoutes,
+  specChangeRoutes,
+  buildChangeRoutes,
+  deploymentChangeRoutes,
+  runChangeRoutes,
+  astLinkRoutes,
+]
+
+/** The OpenAPI document of all routes. */
+export const describe = ({ version, publicUrl }: Pick<Dependencies, "version" | "publicUrl">) => {
+  const api = createRoutes()
+  for (const routes of allRoutes) api.route("/", routes)
   api.openAPIRegistry.registerComponent("securitySchemes", "key", {
     type: "http",
     scheme: "bearer",
     description: "An API key: svc_ak_… (agent), svc_sk_… (person) or svc_pk_… (publishable, with the page's Origin)",
   })
-  registerHeaders(api)
-  const document = openApiDocument(
+  for (const [name, header] of Object.entries(headers)) api.openAPIRegistry.registerComponent("headers", name, header)
+  return openApiDocument(
     api,
     {
       title: "Agent platform API",
-      version: dependencies.version,
+      version,
       description:
         "Lets a software agent sign up, manage its keys, read the registry of data streams and mint session tokens for them.",
       tags: [
@@ -62,10 +87,8 @@ const describe = (api: Api, dependencies: Pick<Dependencies, "version" | "public
         { name: "records", description: "The caller's own records" },
       ],
     },
-    [{ url: dependencies.publicUrl }],
+    [{ url: publicUrl }],
   )
-  describeHeaders(document)
-  return document
 }
 
 /** The whole API. It reads nothing from the environment: `dependencies` holds everything it needs. */
@@ -73,6 +96,7 @@ export const createApp = (dependencies: Dependencies): Api => {
   const api = createApi<AppEnv>({ getPath: sentPath })
   api.use(requestContext)
   api.use(async (c, next) => {
+    c.set("dependencies", dependencies)
     // Of a parameter that a query repeats the first counts, while validators would read all.
     if (c.req.url.includes("&")) {
       const first = Object.entries(c.req.query()).map(([name, value]) => [name, [value]])
@@ -84,7 +108,6 @@ export const createApp = (dependencies: Dependencies): Api => {
   })
   const { log } = dependencies
   const { docsUrl } = dependencies.config
-  const streams = createEventStreams(dependencies)
 
   api.all(signUpPath, async (c, next) => {
     // A response has a new account's key: only the documentation's own pages may read it.
@@ -97,22 +120,7 @@ export const createApp = (dependencies: Dependencies): Api => {
   })
   api.options("*", (c) => c.body(null, 204, preflight))
 
-  healthRoutes(api, dependencies)
-  registryRoutes(api, dependencies, streams)
-  agentRoutes(api, dependencies)
-  keyRoutes(api, dependencies)
-  sessionRoutes(api, dependencies)
-  usageRoutes(api, dependencies)
-  specRoutes(api, dependencies)
-  buildRoutes(api, dependencies)
-  deploymentRoutes(api, dependencies)
-  runRoutes(api, dependencies)
-  runEventRoutes(api, dependencies, streams)
-  specChangeRoutes(api, dependencies)
-  buildChangeRoutes(api, dependencies)
-  deploymentChangeRoutes(api, dependencies)
-  runChangeRoutes(api, dependencies)
-  astLinkRoutes(api, dependencies)
+  for (const routes of allRoutes) api.route("/", routes)
 
   const missing = (c: Context<AppEnv>): ApiError => {
     const allow = allowedMethods(api, c.req.path).join(", ")
@@ -120,16 +128,14 @@ export const createApp = (dependencies: Dependencies): Api => {
   }
   // Whatever else is asked below /api/auth/keys: agents learn nothing, whatever the body, and people what there is.
   for (const path of ["/api/auth/keys", "/api/auth/keys/*"])
-    api.all(path, authenticated(dependencies, policies.peoplesKeys), (c) => {
+    api.all(path, authenticated(policies.peoplesKeys), (c) => {
       throw missing(c)
     })
 
   // Built on the first request, because most processes never serve it.
   let document: string | undefined
   const documentHeaders = { "content-type": "application/json", "cache-control": "public, max-age=300" }
-  api.get("/openapi.json", (c) =>
-    c.body((document ??= JSON.stringify(describe(api, dependencies))), 200, documentHeaders),
-  )
+  api.get("/openapi.json", (c) => c.body((document ??= JSON.stringify(describe(dependencies))), 200, documentHeaders))
 
   const known = (error: Error, request_id: string): ApiError => {
     if (error instanceof ApiError) return error

@@ -1,6 +1,7 @@
 import type { Logger } from "@svc/program"
 import type { Limits } from "@svc/limits"
 import type { SigningKeys } from "@svc/session-token"
+import type { LRUCache } from "lru-cache"
 import type { KeyMaterial } from "./auth/accounts.ts"
 import type { FindKey } from "./auth/find-key.ts"
 import type { KeyWatch } from "./auth/key-watch.ts"
@@ -14,6 +15,7 @@ import type { Metrics } from "./metrics.ts"
 import type { ChangeFeed } from "./registry/changes.ts"
 import type { Registry } from "./registry/registry.ts"
 import type { StackVersions } from "./registry/stack-versions.ts"
+import type { EventStreams } from "./routes/event-streams.ts"
 
 /** What routes work with, created once at the start. */
 export type Dependencies = KeyMaterial & {
@@ -30,8 +32,11 @@ export type Dependencies = KeyMaterial & {
   readonly keyWatch: KeyWatch
   /** Signed links to ASTs for the deploy hook; undefined without a hook. */
   readonly astLinks: AstLinks | undefined
-  /** Aborted when the service stops. Streams end then. */
-  readonly stopping: AbortSignal
+  readonly streams: EventStreams
+  /** Whether the database responds within a second. */
+  readonly databaseResponds: () => Promise<boolean>
+  /** Addresses that have used up their sign-ups, until they may sign up again. They are rejected without a query. */
+  readonly exhausted: LRUCache<string, true>
   readonly signingKeys: SigningKeys
   readonly limits: Limits
   readonly useTracker: UseTracker

@@ -3,6 +3,7 @@ import { serve } from "@svc/http"
 import { createLogger, type Runtime } from "@svc/program"
 import { openLimits } from "@svc/limits"
 import { clientSpan, startTelemetry } from "@svc/telemetry"
+import { LRUCache } from "lru-cache"
 import manifest from "../package.json" with { type: "json" }
 import { everyAnswer, unreadableAnswer } from "./answers.ts"
 import { createApp } from "./app.ts"
@@ -23,6 +24,8 @@ import { registryChannel } from "./registry/stack-changes.ts"
 import { createStackVersions } from "./registry/stack-versions.ts"
 import { createAstLinks } from "./registry/ast-links.ts"
 import { forgetAnswers } from "./routes/change.ts"
+import { createEventStreams } from "./routes/event-streams.ts"
+import { createProbe } from "./routes/health.ts"
 import { createHandlers } from "./work/steps/handlers.ts"
 import { createHook } from "./work/steps/hook.ts"
 import { startWorker } from "./work/queue/worker.ts"
@@ -36,6 +39,7 @@ const statementMs = 1500
 const drainMs = 10_000
 const compileMs = 10_000
 const pruneMs = 3_600_000
+const maxExhausted = 100_000
 
 const embeddedWarning = (folder: string, samples: readonly string[]): string =>
   `In production without DATABASE_URL: accounts, keys and stacks are in an embedded database in ${folder}. Only one process can use it, and a power failure can lose the last changes. Set DATABASE_URL to a PostgreSQL server.${samples.length === 0 ? "" : ` The registry has sample stacks (${samples.join(", ")}): remove them with \`stack unpublish NAME\` while the service is stopped.`}`
@@ -113,7 +117,9 @@ export const startService = async (runtime: Runtime) => {
     changes,
     keyWatch,
     astLinks,
-    stopping: stopping.signal,
+    streams: createEventStreams({ stopping: stopping.signal }),
+    databaseResponds: createProbe(database),
+    exhausted: new LRUCache({ max: maxExhausted, perf: { now }, ttlResolution: 0 }),
     signingKeys,
     limits,
     useTracker,

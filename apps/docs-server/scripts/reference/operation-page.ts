@@ -108,7 +108,8 @@ const fieldTable = (one: Schema, lookup: Lookup, required: boolean): string => {
 }
 
 const parameterTable = ({ about }: Operation, lookup: Lookup): string => {
-  const rows = (about.parameters ?? []).map((one) => [
+  const inOrder = (about.parameters ?? []).toSorted((a, b) => Number(a.in === "header") - Number(b.in === "header"))
+  const rows = inOrder.map((one) => [
     `\`${one.name}\``,
     one.in,
     typeOf(one.schema ?? {}, lookup),

@@ -6,14 +6,17 @@ import type { Queries } from "../db/database.ts"
 import { type ErrorCode, errors } from "../errors.ts"
 import type { Dependencies } from "../dependencies.ts"
 import type { Audience } from "../registry/audience.ts"
+import { rateLimited, telling } from "../routes/create-route.ts"
 import { type Policy, refusedBy } from "./agent-policy.ts"
 import { accountName, authenticate, type Principal, readKey, type Refusal } from "./authenticate.ts"
 
 export type AppEnv = HttpEnv & {
   Variables: {
+    dependencies: Dependencies
     principal: Principal
     queries: Queries
     usedKey?: number
+    idempotencyKey: string | undefined
     caller: Caller
     /** The AST in a large body, if there is one, and the hash of the body. */
     upload?: { readonly hash: string; readonly ast: ReadAst | undefined }
@@ -60,13 +63,9 @@ const tell = (c: Context<AppEnv>, { perMinute }: RequestLimit, decision: Decisio
 }
 
 /** Counts a request and sets the rate limit headers. Throws rate-limit-exceeded. */
-export const countRequest = (
-  dependencies: Dependencies,
-  c: Context<AppEnv>,
-  limit: RequestLimit,
-): void | Promise<void> => {
+export const countRequest = (c: Context<AppEnv>, limit: RequestLimit): void | Promise<void> => {
   if (limit.perMinute === 0) return
-  const decision = dependencies.limits.take([bucketOf(limit)])
+  const decision = c.get("dependencies").limits.take([bucketOf(limit)])
   // Limits that only this process counts are synchronous.
   return decision instanceof Promise ? decision.then((made) => tell(c, limit, made)) : tell(c, limit, decision)
 }
@@ -84,11 +83,10 @@ type Identified =
  * @param limitOf the limit of a key, by its hash; undefined if the request doesn't count
  */
 export const identify = async (
-  dependencies: Dependencies,
   c: Context<AppEnv>,
   limitOf: (keyHash: string) => RequestLimit | undefined,
 ): Promise<Identified> => {
-  const { limits, findKey, wallClock, config, metrics } = dependencies
+  const { limits, findKey, wallClock, config, metrics } = c.get("dependencies")
   const key = readKey(c.req.header("authorization"))
   const perMinute = config.perMinute.failedAuth
   const client = perMinute === 0 ? "" : addressBucket(c.get("clientAddress"))
@@ -114,31 +112,31 @@ export const identify = async (
   return { refused: "rate-limit-exceeded", message, retryAfterSeconds }
 }
 
-const limitOf = (dependencies: Dependencies, c: Context<AppEnv>, policy: Policy, keyHash: string): RequestLimit =>
+const limitOf = (c: Context<AppEnv>, policy: Policy, keyHash: string): RequestLimit =>
   policy.limit === "sessions"
     ? {
         group: "sessions",
         bucket: `${keyHash} ${addressBucket(c.get("clientAddress"))}`,
         perMinute: sessionsPerMinute,
       }
-    : { group: "key", bucket: keyHash, perMinute: dependencies.config.perMinute.requests }
+    : { group: "key", bucket: keyHash, perMinute: c.get("dependencies").config.perMinute.requests }
 
 const refusal = ({ refused, ...options }: Exclude<Identified, Principal>) => errors.fail(refused, options)
 
 /** Lets a request pass if its key is valid and the policy allows the caller, who is then in `principal`. */
-export const authenticated =
-  (dependencies: Dependencies, policy: Policy): MiddlewareHandler<AppEnv> =>
-  async (c, next) => {
-    const queries = dependencies.database.within(requestMs)
-    const ofKey = (keyHash: string) => limitOf(dependencies, c, policy, keyHash)
-    const principal = await identify(dependencies, c, ofKey)
+export const authenticated = (policy: Policy): MiddlewareHandler<AppEnv> =>
+  telling({ sets: rateLimited }, async (c, next) => {
+    const { database, useTracker } = c.get("dependencies")
+    const queries = database.within(requestMs)
+    const ofKey = (keyHash: string) => limitOf(c, policy, keyHash)
+    const principal = await identify(c, ofKey)
     if ("refused" in principal) throw refusal(principal)
     const refused = refusedBy(policy, principal)
     if (refused !== undefined) throw refused
-    await countRequest(dependencies, c, ofKey(principal.keyHash))
-    const noted = dependencies.useTracker.note(principal)
+    await countRequest(c, ofKey(principal.keyHash))
+    const noted = useTracker.note(principal)
     if (noted !== true && !(await noted)) throw refusal({ refused: "invalid-api-key" })
     c.set("queries", queries)
     c.set("principal", principal)
     await next()
-  }
+  })

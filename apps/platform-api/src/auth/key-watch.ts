@@ -2,7 +2,6 @@
 import { setTimeout as rest } from "node:timers/promises"
 import type { Context } from "hono"
 import { coalesce } from "../coalesce.ts"
-import type { Dependencies } from "../dependencies.ts"
 import { authenticate, readKey } from "./authenticate.ts"
 import type { AppEnv } from "./guard.ts"
 
@@ -32,10 +31,8 @@ export const createKeyWatch = () => {
 }
 
 /** Returns a check of whether the key of a request is still valid. Throws DatabaseUnavailable. */
-export const keyCheck = (
-  { findKey, wallClock }: Pick<Dependencies, "findKey" | "wallClock">,
-  c: Context<AppEnv>,
-): (() => Promise<boolean>) => {
+export const keyCheck = (c: Context<AppEnv>): (() => Promise<boolean>) => {
+  const { findKey, wallClock } = c.get("dependencies")
   const key = readKey(c.req.header("authorization"))
   const origin = c.req.header("origin")
   return async () => {

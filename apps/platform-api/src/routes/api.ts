@@ -1,6 +1,6 @@
 // What every route of the service says besides its own: who may call it, its bodies and its errors.
 import { jsonBody } from "@svc/http"
-import { type Access, errorResponses, type OpenAPIHono, z } from "@svc/openapi"
+import { type Access, createApi, errorResponses, type OpenAPIHono, z } from "@svc/openapi"
 import type { MiddlewareHandler, TypedResponse } from "hono"
 import type { JSONParsed } from "hono/utils/types"
 import { type Policy, refusalsOf } from "../auth/agent-policy.ts"
@@ -9,6 +9,9 @@ import type { AppEnv } from "../auth/guard.ts"
 import { type ErrorCode, errorEnvelope, errors } from "../errors.ts"
 
 export type Api = OpenAPIHono<AppEnv>
+
+/** The routes of a file, which the app mounts. A handler takes what it works with from the context. */
+export const createRoutes = (): Api => createApi<AppEnv>()
 
 /**
  * Who may call a route, as the document says it: keys of a policy, or others. With an `optional key` anyone may, and a key

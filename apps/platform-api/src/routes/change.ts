@@ -9,7 +9,9 @@ import { idempotencyKeys } from "../db/schema/index.ts"
 import { type ErrorCode, errors } from "../errors.ts"
 import { StackConflict } from "../registry/publication.ts"
 import type { Dependencies } from "../dependencies.ts"
+import type { Settings } from "../config.ts"
 import { access, bodyCodes, checkId, keyFailures, type Sent } from "./api.ts"
+import { telling, type Told } from "./create-route.ts"
 import { largeBody } from "./large-body.ts"
 
 const keptMs = 24 * 3600 * 1000
@@ -25,15 +27,28 @@ export type Change = {
   readonly tx: Orm
   readonly at: Date
   readonly userId: number
+  readonly config: Settings
   readonly tell: (action: AuditEntry["action"], target: string) => Promise<void>
 }
 
-const idempotencyKey = (c: Context<AppEnv>): string | undefined => {
-  const key = c.req.header("idempotency-key")
-  if (key === undefined || /^[\x20-\x7e]{1,64}$/.test(key)) return key
-  const reason = "must be 1 to 64 printable characters"
-  throw errors.fail("invalid-request", { details: { path: "Idempotency-Key", reason } })
+const toldOfKey: Told = {
+  reads: {
+    "Idempotency-Key":
+      "1 to 64 printable characters of your choice. The same request within a day gets the same response",
+  },
+  sets: { "Idempotency-Replayed": (status) => status < 300, Location: (status) => status === 201 || status === 202 },
 }
+
+/** Reads the Idempotency-Key of a change. */
+const idempotent = telling(toldOfKey, async (c, next) => {
+  const key = c.req.header("idempotency-key")
+  if (key !== undefined && !/^[\x20-\x7e]{1,64}$/.test(key)) {
+    const reason = "must be 1 to 64 printable characters"
+    throw errors.fail("invalid-request", { details: { path: "Idempotency-Key", reason } })
+  }
+  c.set("idempotencyKey", key)
+  await next()
+})
 
 const respond = (
   c: Context<AppEnv>,
@@ -52,11 +67,11 @@ const respond = (
  * Idempotency-Key. The same key and body (by hash) get the same response for a day.
  */
 export const change = async <T, Status extends ChangeStatus>(
-  { database, wallClock }: Dependencies,
   c: Context<AppEnv>,
   work: (given: Change) => Promise<Done<T, Status>>,
 ): Promise<Sent<T, Status>> => {
-  const key = idempotencyKey(c)
+  const { database, wallClock, config } = c.get("dependencies")
+  const key = c.get("idempotencyKey")
   const { hash: bodyHash } = c.get("upload") ?? { hash: "" }
   const { userId } = c.get("principal")
   const requestId = c.get("requestId")
@@ -65,7 +80,7 @@ export const change = async <T, Status extends ChangeStatus>(
     // Not before: a time from before the wait could be older than what another change has set.
     const at = new Date(wallClock())
     const about = { at, actor: `user:${userId}`, address: c.get("clientAddress"), requestId }
-    const given: Change = { tx, at, userId, tell: (action, target) => audit(tx, { ...about, action, target }) }
+    const given: Change = { tx, at, userId, config, tell: (action, target) => audit(tx, { ...about, action, target }) }
     const doWork = async () => {
       const { status, body, location = null } = await work(given)
       return { status, body: JSON.stringify(body), location }
@@ -110,19 +125,20 @@ export const changeFailures = <Code extends ErrorCode = never>(...codes: readonl
  * What every change of people's records is made with.
  * @param missing the error if the record in the path doesn't exist
  */
-export const changing = (dependencies: Dependencies, missing?: ErrorCode) => ({
+export const changing = (missing?: ErrorCode) => ({
   tags: ["records"],
   ...access(policies.people),
   middleware: [
-    authenticated(dependencies, policies.people),
+    authenticated(policies.people),
+    idempotent,
     ...(missing === undefined ? [] : [checkId("invalid-request", missing)]),
   ],
 })
 
 /** The same for a change with a body. */
-export const changingWithBody = (dependencies: Dependencies, missing?: ErrorCode) => {
-  const { middleware, ...common } = changing(dependencies, missing)
-  return { ...common, middleware: [...middleware, largeBody(dependencies)] }
+export const changingWithBody = (missing?: ErrorCode) => {
+  const { middleware, ...common } = changing(missing)
+  return { ...common, middleware: [...middleware, largeBody] }
 }
 
 /** Deletes responses that can no longer be requested. */

@@ -4,6 +4,13 @@ import type { AppEnv } from "../auth/guard.ts"
 import { errors } from "../errors.ts"
 import { tagOf } from "../registry/answer.ts"
 import type { Sent } from "./api.ts"
+import type { Told } from "./create-route.ts"
+
+/** Told of routes that send an ETag. */
+export const revalidated: Told = {
+  reads: { "If-None-Match": "A previous ETag. The response is 304 if nothing changed" },
+  sets: { ETag: (status) => status === 200 || status === 304 },
+}
 
 /** Sends a caller's own data: may be kept, must be asked for again each time, and a 304 says that nothing changed. */
 export const sendOwn = <T>(c: Context<AppEnv>, body: T): Sent<T, 200> => {
@@ -14,6 +21,14 @@ export const sendOwn = <T>(c: Context<AppEnv>, body: T): Sent<T, 200> => {
     ? c.body(null, 304, headers)
     : c.body(text, 200, { ...headers, "content-type": "application/json" })
   return response as Response as Sent<T, 200>
+}
+
+/** Told of routes that call `checkPreconditions`. */
+export const conditional: Told = {
+  reads: {
+    "If-Match": "The ETag of the spec as you read it. The response is 412 if it changed since",
+    "If-None-Match": "An ETag. The response is 412 if the spec still has it",
+  },
 }
 
 /**

@@ -1,5 +1,6 @@
 // Server-sent events, as every stream of the service sends them.
 import type { Context } from "hono"
+import type { Told } from "./create-route.ts"
 
 export const commentMs = 15_000
 /** How long a stream's slot stays taken after its replica dies. */
@@ -20,6 +21,9 @@ export const eventStream = (description: string) => ({
   description,
   content: { "text/event-stream": { schema: { type: "string" as const } } },
 })
+
+/** Told of routes that call `lastEventId`. */
+export const resumed: Told = { reads: { "Last-Event-ID": "The id of the last event received. Later events follow" } }
 
 /** The id after which a reconnecting client continues; undefined if it sent no valid one. */
 export const lastEventId = (c: Context): number | undefined => {

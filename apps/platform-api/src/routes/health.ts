@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises"
-import { createRoute, json, z } from "@svc/openapi"
+import { json, z } from "@svc/openapi"
 import { publicJwks } from "@svc/session-token"
-import type { Dependencies } from "../dependencies.ts"
-import { access, type Api, failures, noStore } from "./api.ts"
+import type { Database } from "../db/database.ts"
+import { access, createRoutes, failures, noStore } from "./api.ts"
+import { createRoute } from "./create-route.ts"
 
 const health = z.object({
   status: z.enum(["ok", "degraded"]),
@@ -81,10 +82,11 @@ const getSessionKeys = createRoute({
   responses: { 200: json("A JWK set (RFC 7517)", z.object({ keys: z.array(jwk) })), ...failures() },
 })
 
-export const healthRoutes = (api: Api, dependencies: Dependencies): void => {
-  const { version, database } = dependencies
-  let ping: Promise<boolean> | undefined
+export const healthRoutes = createRoutes()
 
+/** Returns a check of whether the database responds within a second. */
+export const createProbe = (database: Database) => {
+  let ping: Promise<boolean> | undefined
   // One query at a time, however many monitors ask. It may outlast their requests.
   const alive = (): Promise<boolean> =>
     (ping ??= database
@@ -95,27 +97,30 @@ export const healthRoutes = (api: Api, dependencies: Dependencies): void => {
         () => false,
       )
       .finally(() => (ping = undefined)))
-  const aliveInTime = (): Promise<boolean> => Promise.race([alive(), delay(answerMs, false, { ref: false })])
-
-  api.openapi(getAbout, (c) => {
-    const { publicUrl: url, config } = dependencies
-    const links = { docs: config.docsUrl, openapi: `${url}/openapi.json`, health: `${url}/health` }
-    return c.json({ name: "svc-platform-api", version, ...links }, 200)
-  })
-  api.openapi(getHealth, async (c) => {
-    const limits = dependencies.limits.mode()
-    if ((await aliveInTime()) && database.stores())
-      return c.json({ status: "ok", version, database: "ok", limits } as const, 200, noStore)
-    return c.json({ status: "degraded", version, database: "unavailable", limits } as const, 503, away)
-  })
-  api.openapi(getLivez, (c) => c.json({ status: "ok" as const, missing: [] }, 200, noStore))
-  api.openapi(getReadyz, async (c) => {
-    if (await aliveInTime()) return c.json({ status: "ok" as const, missing: [] }, 200, noStore)
-    return c.json({ status: "unavailable" as const, missing: ["database" as const] }, 503, away)
-  })
-  api.openapi(getSessionKeys, (c) => {
-    // The relay's `doctor` compares it with its own setting.
-    if (c.req.header("x-svc-doctor") !== undefined) c.header("X-Svc-Issuer", dependencies.config.issuer)
-    return c.json({ keys: [...publicJwks(dependencies.signingKeys).keys] }, 200, { "cache-control": "max-age=60" })
-  })
+  return (): Promise<boolean> => Promise.race([alive(), delay(answerMs, false, { ref: false })])
 }
+
+healthRoutes.openapi(getAbout, (c) => {
+  const { version, publicUrl: url, config } = c.get("dependencies")
+  const links = { docs: config.docsUrl, openapi: `${url}/openapi.json`, health: `${url}/health` }
+  return c.json({ name: "svc-platform-api", version, ...links }, 200)
+})
+healthRoutes.openapi(getHealth, async (c) => {
+  const { version, database, databaseResponds, ...given } = c.get("dependencies")
+  const limits = given.limits.mode()
+  if ((await databaseResponds()) && database.stores())
+    return c.json({ status: "ok", version, database: "ok", limits } as const, 200, noStore)
+  return c.json({ status: "degraded", version, database: "unavailable", limits } as const, 503, away)
+})
+healthRoutes.openapi(getLivez, (c) => c.json({ status: "ok" as const, missing: [] }, 200, noStore))
+healthRoutes.openapi(getReadyz, async (c) => {
+  if (await c.get("dependencies").databaseResponds())
+    return c.json({ status: "ok" as const, missing: [] }, 200, noStore)
+  return c.json({ status: "unavailable" as const, missing: ["database" as const] }, 503, away)
+})
+healthRoutes.openapi(getSessionKeys, (c) => {
+  const { config, signingKeys } = c.get("dependencies")
+  // The relay's `doctor` compares it with its own setting.
+  if (c.req.header("x-svc-doctor") !== undefined) c.header("X-Svc-Issuer", config.issuer)
+  return c.json({ keys: [...publicJwks(signingKeys).keys] }, 200, { "cache-control": "max-age=60" })
+})

@@ -6,7 +6,6 @@ import type { Context, MiddlewareHandler } from "hono"
 import type { AppEnv } from "../auth/guard.ts"
 import { accountOwner } from "../compiler/queue.ts"
 import type { PreparedVersion, ReadAst } from "../compiler/read-upload.ts"
-import type { Dependencies } from "../dependencies.ts"
 import { errors } from "../errors.ts"
 import { AstTooLarge } from "../registry/ast/document-fault.ts"
 
@@ -48,23 +47,24 @@ const tooLarge = ({ path, reason }: { readonly path: string; readonly reason: st
  * Reads a body that may hold an AST: up to 2 MiB of JSON after decompression. Throws BodyError. The other fields are for
  * `c.req.valid("json")`, the hash of the whole body and the AST are in `upload`.
  */
-export const largeBody =
-  ({ compiler }: Pick<Dependencies, "compiler">): MiddlewareHandler<AppEnv> =>
-  async (c, next) => {
-    const bytes = await bytesOf(c)
-    const about = { size: bytes.length, owner: accountOwner(c.get("principal")), signal: c.req.raw.signal }
-    const read = await compiler.run("readUpload", bytes, about).catch((error: unknown) => {
+export const largeBody: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const bytes = await bytesOf(c)
+  const about = { size: bytes.length, owner: accountOwner(c.get("principal")), signal: c.req.raw.signal }
+  const read = await c
+    .get("dependencies")
+    .compiler.run("readUpload", bytes, about)
+    .catch((error: unknown) => {
       throw error instanceof AstTooLarge ? tooLarge(error) : error
     })
-    if ("invalidJson" in read) throw invalidJson(read.invalidJson)
-    if ("invalid" in read) throw new BodyError({ kind: "invalid", path: "", reason: read.invalid })
-    const { rest, hash, ast } = read
-    c.set("upload", { hash, ast })
-    // The validator reads the body from here. As text, bodyCache would round the integers that are bigints in it.
-    Object.assign(c.req, { json: () => Promise.resolve(rest) })
-    c.req.raw.headers.set("content-type", "application/json")
-    await next()
-  }
+  if ("invalidJson" in read) throw invalidJson(read.invalidJson)
+  if ("invalid" in read) throw new BodyError({ kind: "invalid", path: "", reason: read.invalid })
+  const { rest, hash, ast } = read
+  c.set("upload", { hash, ast })
+  // The validator reads the body from here. As text, bodyCache would round the integers that are bigints in it.
+  Object.assign(c.req, { json: () => Promise.resolve(rest) })
+  c.req.raw.headers.set("content-type", "application/json")
+  await next()
+}
 
 /**
  * The version made from a body's AST. Throws invalid-request with its faults, if it has some or there is no AST, or

@@ -1,22 +1,23 @@
 // What routes that read the caller's records share.
-import { createRoute, json, z } from "@svc/openapi"
+import { json, z } from "@svc/openapi"
 import type { Context } from "hono"
 import { policies } from "../auth/agent-policy.ts"
 import { type AppEnv, authenticated } from "../auth/guard.ts"
 import type { Orm } from "../db/database.ts"
-import type { Dependencies } from "../dependencies.ts"
 import { type ErrorCode, errors } from "../errors.ts"
 import { access, idPath, keyFailures, notModified } from "./api.ts"
-import { nextLink, type Page, pageQuery } from "./paging.ts"
+import { createRoute } from "./create-route.ts"
+import { revalidated } from "./conditional.ts"
+import { nextLink, type Page, paged, pageQuery } from "./paging.ts"
 
 const policy = policies.ownRecords
 
 /** What each of these routes is made with. */
-export const reading = (dependencies: Dependencies) => ({
+export const reading = {
   tags: ["records"],
   ...access(policy),
-  middleware: [authenticated(dependencies, policy)],
-})
+  middleware: [authenticated(policy)],
+}
 
 /** The responses of a route that reads records. */
 export const readingAs = <S extends z.ZodType, Code extends ErrorCode = never>(
@@ -30,26 +31,24 @@ export const readingAs = <S extends z.ZodType, Code extends ErrorCode = never>(
 })
 
 /** The route of the caller's records of one kind: `Builds`, say. */
-export const listRoute = <Path extends string, S extends z.ZodType>(
-  dependencies: Dependencies,
-  path: Path,
-  kind: string,
-  schema: S,
-) =>
-  createRoute({
-    method: "get",
-    path,
-    operationId: `list${kind}`,
-    summary: `List ${kind.toLowerCase()}`,
-    description: "Lists those that the caller can read, newest first.",
-    ...reading(dependencies),
-    request: { query: pageQuery },
-    responses: readingAs(kind, z.array(schema)),
-  })
+export const listRoute = <Path extends string, S extends z.ZodType>(path: Path, kind: string, schema: S) =>
+  createRoute(
+    {
+      method: "get",
+      path,
+      operationId: `list${kind}`,
+      summary: `List ${kind.toLowerCase()}`,
+      description: "Lists those that the caller can read, newest first.",
+      ...reading,
+      request: { query: pageQuery },
+      responses: readingAs(kind, z.array(schema)),
+    },
+    revalidated,
+    paged,
+  )
 
 /** The route of one of the caller's records. */
 export const recordRoute = <Path extends string, S extends z.ZodType>(
-  dependencies: Dependencies,
   path: Path,
   kind: "Spec" | "Build" | "Deployment" | "Run",
   schema: S,
@@ -57,16 +56,19 @@ export const recordRoute = <Path extends string, S extends z.ZodType>(
 ) => {
   const name = kind.toLowerCase() as Lowercase<typeof kind>
   const { response, ...rest } = texts
-  return createRoute({
-    method: "get",
-    path: `${path}/{id}` as const,
-    operationId: `get${kind}`,
-    summary: `Get a ${name}`,
-    ...rest,
-    ...reading(dependencies),
-    request: { params: idPath },
-    responses: readingAs(response, schema, `${name}-not-found`),
-  })
+  return createRoute(
+    {
+      method: "get",
+      path: `${path}/{id}` as const,
+      operationId: `get${kind}`,
+      summary: `Get a ${name}`,
+      ...rest,
+      ...reading,
+      request: { params: idPath },
+      responses: readingAs(response, schema, `${name}-not-found`),
+    },
+    revalidated,
+  )
 }
 
 /** A prepared statement. */

@@ -1,5 +1,6 @@
 import { z } from "@svc/openapi"
 import type { Context } from "hono"
+import type { Told } from "./create-route.ts"
 
 const within = (min: number, max: number, fallback: number) => {
   const reason = `must be an integer from ${min} to ${max}`
@@ -13,6 +14,9 @@ const within = (min: number, max: number, fallback: number) => {
 }
 
 export const pageQuery = z.object({ limit: within(1, 100, 50), offset: within(0, 1_000_000, 0) })
+
+/** Told of routes that call `nextLink`. */
+export const paged: Told = { sets: { Link: (status) => status === 200 } }
 
 export type Page = z.infer<typeof pageQuery>
 

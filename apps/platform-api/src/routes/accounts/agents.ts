@@ -1,16 +1,15 @@
 import { addressBucket } from "@svc/http"
-import { createRoute, json, z } from "@svc/openapi"
+import { json, z } from "@svc/openapi"
 import type { MiddlewareHandler } from "hono"
-import { LRUCache } from "lru-cache"
 import { signUp } from "../../auth/accounts.ts"
 import { policies } from "../../auth/agent-policy.ts"
 import { type AppEnv, authenticated, requestMs } from "../../auth/guard.ts"
 import { nameFault, normaliseName } from "../../auth/name.ts"
 import { agentStatuses } from "../../db/schema/index.ts"
 import { errors, wrongField } from "../../errors.ts"
-import type { Dependencies } from "../../dependencies.ts"
 import { isOfDocumentation } from "../../answers.ts"
-import { access, type Api, bodyCodes, failures, jsonRequest, keyFailures, noStore, smallBody } from "../api.ts"
+import { access, createRoutes, bodyCodes, failures, jsonRequest, keyFailures, noStore, smallBody } from "../api.ts"
+import { createRoute } from "../create-route.ts"
 
 const signUpBody = z.object({
   display_name: z.string().meta({ description: "The name shown to people. Default: derived from the slug" }).optional(),
@@ -30,91 +29,81 @@ const profile = z.object({
   last_seen_at: z.iso.datetime(),
 })
 
-const maxExhausted = 100_000
 /** The largest body of a sign-up. It is small, because there is no key yet to limit the caller. */
 export const signUpBytes = 4096
 
 /** Other sites' pages must not create accounts from their visitors' addresses. The documentation may be on another site. */
-const notFromOtherSites =
-  (docsUrl: string): MiddlewareHandler<AppEnv> =>
-  async (c, next) => {
-    const isCross = c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site"
-    if (isCross && !isOfDocumentation(c.req.header("origin"), docsUrl)) {
-      const reason = "sign-up can't be called from other sites' pages"
-      const hint = "Sign up from a program, or in the documentation's console."
-      throw errors.fail("invalid-request", { details: { path: "", reason }, hint })
-    }
-    await next()
+const notFromOtherSites: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const isCross = c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site"
+  if (isCross && !isOfDocumentation(c.req.header("origin"), c.get("dependencies").config.docsUrl)) {
+    const reason = "sign-up can't be called from other sites' pages"
+    const hint = "Sign up from a program, or in the documentation's console."
+    throw errors.fail("invalid-request", { details: { path: "", reason }, hint })
   }
-
-const signUpRoute = (docsUrl: string) =>
-  createRoute({
-    method: "post",
-    path: "/api/agents/signup",
-    operationId: "signUp",
-    summary: "Sign up an agent",
-    description:
-      "Creates an agent account and its first key. The key is shown only once. An address can sign up a few times an hour (SVC_SIGNUPS_PER_HOUR). After that, 429 says when to retry.",
-    tags: ["agents"],
-    ...access("anyone"),
-    middleware: [notFromOtherSites(docsUrl), smallBody(signUpBytes)],
-    request: { body: jsonRequest(signUpBody) },
-    responses: {
-      201: json("The account and its key", signUpAnswer),
-      ...failures(
-        ...bodyCodes,
-        "invalid-display-name",
-        "rate-limit-exceeded",
-        "service-unavailable",
-        "outcome-unknown",
-      ),
-    },
-  })
-
-export const agentRoutes = (api: Api, dependencies: Dependencies): void => {
-  // Addresses that have used up their sign-ups, until they may sign up again. They are rejected without a query.
-  const exhausted = new LRUCache<string, true>({ max: maxExhausted, perf: dependencies, ttlResolution: 0 })
-  const refuse = (waitSeconds: number) => errors.fail("rate-limit-exceeded", { retryAfterSeconds: waitSeconds })
-
-  api.openapi(signUpRoute(dependencies.config.docsUrl), async (c) => {
-    const given = c.req.valid("json")
-    const displayName = given.display_name === undefined ? undefined : normaliseName(given.display_name)
-    if (given.display_name !== undefined && displayName === undefined)
-      throw wrongField("invalid-display-name", "display_name", nameFault)
-    const [address, requestId] = [c.get("clientAddress"), c.get("requestId")]
-    const bucket = addressBucket(address)
-    const leftMs = exhausted.getRemainingTTL(bucket)
-    if (leftMs > 0) throw refuse(Math.ceil(leftMs / 1000))
-    const made = await signUp(
-      dependencies.database.within(requestMs),
-      { displayName, bucket, address, requestId },
-      dependencies.config.signupsPerHour,
-      new Date(dependencies.wallClock()),
-      dependencies,
-    )
-    if ("waitSeconds" in made) {
-      exhausted.set(bucket, true, { ttl: made.waitSeconds * 1000 })
-      throw refuse(made.waitSeconds)
-    }
-    dependencies.metrics.signedUp()
-    const message = "Store the key now. It isn't shown again and can't be recovered."
-    const { slug, displayName: display_name, key: api_key, keyId: key_id } = made
-    return c.json({ slug, display_name, api_key, message, key_id }, 201, noStore)
-  })
-
-  const getProfile = createRoute({
-    method: "get",
-    path: "/api/agents/me",
-    operationId: "getProfile",
-    summary: "Get the agent's profile",
-    tags: ["agents"],
-    ...access(policies.agentAccount),
-    middleware: [authenticated(dependencies, policies.agentAccount)],
-    responses: { 200: json("The profile", profile), ...keyFailures(policies.agentAccount) },
-  })
-  api.openapi(getProfile, (c) => {
-    const principal = c.get("principal")
-    if (principal.kind !== "agent") throw errors.fail("agent-account-required")
-    return c.json(principal.profile, 200, noStore)
-  })
+  await next()
 }
+
+const signUpRoute = createRoute({
+  method: "post",
+  path: "/api/agents/signup",
+  operationId: "signUp",
+  summary: "Sign up an agent",
+  description:
+    "Creates an agent account and its first key. The key is shown only once. An address can sign up a few times an hour (SVC_SIGNUPS_PER_HOUR). After that, 429 says when to retry.",
+  tags: ["agents"],
+  ...access("anyone"),
+  middleware: [notFromOtherSites, smallBody(signUpBytes)],
+  request: { body: jsonRequest(signUpBody) },
+  responses: {
+    201: json("The account and its key", signUpAnswer),
+    ...failures(...bodyCodes, "invalid-display-name", "rate-limit-exceeded", "service-unavailable", "outcome-unknown"),
+  },
+})
+
+export const agentRoutes = createRoutes()
+
+const refuse = (waitSeconds: number) => errors.fail("rate-limit-exceeded", { retryAfterSeconds: waitSeconds })
+
+agentRoutes.openapi(signUpRoute, async (c) => {
+  const dependencies = c.get("dependencies")
+  const { database, config, exhausted, metrics, wallClock } = dependencies
+  const given = c.req.valid("json")
+  const displayName = given.display_name === undefined ? undefined : normaliseName(given.display_name)
+  if (given.display_name !== undefined && displayName === undefined)
+    throw wrongField("invalid-display-name", "display_name", nameFault)
+  const [address, requestId] = [c.get("clientAddress"), c.get("requestId")]
+  const bucket = addressBucket(address)
+  const leftMs = exhausted.getRemainingTTL(bucket)
+  if (leftMs > 0) throw refuse(Math.ceil(leftMs / 1000))
+  const made = await signUp(
+    database.within(requestMs),
+    { displayName, bucket, address, requestId },
+    config.signupsPerHour,
+    new Date(wallClock()),
+    dependencies,
+  )
+  if ("waitSeconds" in made) {
+    exhausted.set(bucket, true, { ttl: made.waitSeconds * 1000 })
+    throw refuse(made.waitSeconds)
+  }
+  metrics.signedUp()
+  const message = "Store the key now. It isn't shown again and can't be recovered."
+  const { slug, displayName: display_name, key: api_key, keyId: key_id } = made
+  return c.json({ slug, display_name, api_key, message, key_id }, 201, noStore)
+})
+
+const getProfile = createRoute({
+  method: "get",
+  path: "/api/agents/me",
+  operationId: "getProfile",
+  summary: "Get the agent's profile",
+  tags: ["agents"],
+  ...access(policies.agentAccount),
+  middleware: [authenticated(policies.agentAccount)],
+  responses: { 200: json("The profile", profile), ...keyFailures(policies.agentAccount) },
+})
+agentRoutes.openapi(getProfile, (c) => {
+  const principal = c.get("principal")
+  if (principal.kind !== "agent") throw errors.fail("agent-account-required")
+  return c.json(principal.profile, 200, noStore)
+})

@@ -1,4 +1,4 @@
-import { createRoute, json, z } from "@svc/openapi"
+import { json, z } from "@svc/openapi"
 import type { Context, MiddlewareHandler } from "hono"
 import {
   checkManager,
@@ -11,10 +11,20 @@ import {
 } from "../../auth/account-keys.ts"
 import { policies } from "../../auth/agent-policy.ts"
 import { type AppEnv, authenticated } from "../../auth/guard.ts"
-import type { Dependencies } from "../../dependencies.ts"
 import { errors } from "../../errors.ts"
-import { access, type Api, bodyCodes, checkId, idPath, jsonRequest, keyFailures, noStore, smallBody } from "../api.ts"
-import { nextLink, pageQuery } from "../paging.ts"
+import {
+  access,
+  createRoutes,
+  bodyCodes,
+  checkId,
+  idPath,
+  jsonRequest,
+  keyFailures,
+  noStore,
+  smallBody,
+} from "../api.ts"
+import { createRoute } from "../create-route.ts"
+import { nextLink, paged, pageQuery } from "../paging.ts"
 import * as schemas from "./key-schemas.ts"
 
 const dayMs = 86_400_000
@@ -36,38 +46,38 @@ const managesOrRotatesItself: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next()
 }
 
-export const keyRoutes = (api: Api, dependencies: Dependencies): void => {
-  for (const surface of surfaces) routesOf(api, dependencies, surface)
-}
+export const keyRoutes = createRoutes()
 
-const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surfaces)[number]): void => {
-  const { path, policy, kind, owner } = surface
+for (const { path, policy, kind, owner } of surfaces) {
   const whose = owner === "Agent" ? "an agent" : "a person"
   const common = { tags: ["keys"], ...access(policy) }
-  const known = authenticated(dependencies, policy)
+  const known = authenticated(policy)
   const changeOf = (c: Context<AppEnv>): KeyChange => ({
     principal: c.get("principal"),
-    now: () => new Date(dependencies.wallClock()),
+    now: () => new Date(c.get("dependencies").wallClock()),
     address: c.get("clientAddress"),
     requestId: c.get("requestId"),
   })
 
-  const listRoute = createRoute({
-    method: "get",
-    path,
-    operationId: `list${owner}Key`,
-    summary: `List ${whose}'s keys`,
-    description: "Lists the keys that aren't revoked, oldest first.",
-    ...common,
-    middleware: [known],
-    request: { query: pageQuery },
-    responses: { 200: json("Keys", z.array(schemas.keyRecord)), ...keyFailures(policy, "invalid-request") },
-  })
-  api.openapi(listRoute, async (c) => {
+  const listRoute = createRoute(
+    {
+      method: "get",
+      path,
+      operationId: `list${owner}Key`,
+      summary: `List ${whose}'s keys`,
+      description: "Lists the keys that aren't revoked, oldest first.",
+      ...common,
+      middleware: [known],
+      request: { query: pageQuery },
+      responses: { 200: json("Keys", z.array(schemas.keyRecord)), ...keyFailures(policy, "invalid-request") },
+    },
+    paged,
+  )
+  keyRoutes.openapi(listRoute, async (c) => {
     const page = c.req.valid("query")
     const { userId, keyId } = c.get("principal")
     const rows = await listKeys(c.get("queries"), userId, page)
-    const at = new Date(dependencies.wallClock())
+    const at = new Date(c.get("dependencies").wallClock())
     if (rows.length > page.limit) c.header("Link", nextLink(c, page))
     return c.json(
       rows.slice(0, page.limit).map((row) => schemas.present(row, at, keyId)),
@@ -80,7 +90,7 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
     const days = given.expires_in_days ?? (origins && publishableDays)
     const expiry = (at: Date) => (days === undefined ? undefined : new Date(at.getTime() + days * dayMs))
     const wanted = { kind: origins ? "pk" : kind, name: schemas.keyName(given.name), origins } as const
-    const key = await mintAccountKey(c.get("queries"), changeOf(c), wanted, expiry, dependencies)
+    const key = await mintAccountKey(c.get("queries"), changeOf(c), wanted, expiry, c.get("dependencies"))
     return schemas.presentMade({ ...wanted, ...key })
   }
 
@@ -97,7 +107,7 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
       ...keyFailures(policy, ...bodyCodes, "invalid-key-name", "too-many-keys", "key-replaced", "outcome-unknown"),
     },
   })
-  api.openapi(mintRoute, async (c) => c.json(await mint(c, c.req.valid("json")), 201, noStore))
+  keyRoutes.openapi(mintRoute, async (c) => c.json(await mint(c, c.req.valid("json")), 201, noStore))
 
   const mintPublishableRoute = createRoute({
     method: "post",
@@ -125,7 +135,7 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
       ),
     },
   })
-  api.openapi(mintPublishableRoute, async (c) => {
+  keyRoutes.openapi(mintPublishableRoute, async (c) => {
     const given = c.req.valid("json")
     return c.json(await mint(c, given, schemas.originsOf(given.origin_allowlist)), 201, noStore)
   })
@@ -156,13 +166,13 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
       ),
     },
   })
-  api.openapi(rotateRoute, async (c) => {
+  keyRoutes.openapi(rotateRoute, async (c) => {
     const { id: replaces } = c.req.valid("param")
     const given = c.req.valid("json")
     if (replaces === 0) throw errors.fail("key-not-found")
     const name = given.name === undefined ? undefined : schemas.keyName(given.name)
     const wish = { name, overlapSeconds: given.overlap_seconds }
-    const made = await rotateAccountKey(c.get("queries"), changeOf(c), replaces, wish, dependencies)
+    const made = await rotateAccountKey(c.get("queries"), changeOf(c), replaces, wish, c.get("dependencies"))
     const old_expires_at = made.oldExpiresAt.toISOString()
     return c.json({ ...schemas.presentMade(made), replaces, old_expires_at }, 201, noStore)
   })
@@ -195,7 +205,7 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
         ...keyFailures(policy, "invalid-key-id", "key-replaced", "key-not-found", ...codes, "outcome-unknown"),
       },
     })
-    api.openapi(switchRoute, async (c) => {
+    keyRoutes.openapi(switchRoute, async (c) => {
       const change = changeOf(c)
       const { key, at } = await switchAccountKey(c.get("queries"), change, c.req.valid("param").id, verb)
       return c.json(schemas.present(key, at, change.principal.keyId), 200, noStore)
@@ -217,7 +227,7 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
       ...keyFailures(policy, "invalid-key-id", "key-replaced", "key-not-found", "outcome-unknown"),
     },
   })
-  api.openapi(revokeRoute, async (c) => {
+  keyRoutes.openapi(revokeRoute, async (c) => {
     const { id } = c.req.valid("param")
     const remaining_secret_keys = await revokeAccountKey(c.get("queries"), changeOf(c), id)
     return c.json({ id, revoked: true as const, remaining_secret_keys }, 200, noStore)

@@ -1,9 +1,9 @@
-import { createRoute, json, z } from "@svc/openapi"
+import { json, z } from "@svc/openapi"
 import { policies } from "../../auth/agent-policy.ts"
 import { authenticated } from "../../auth/guard.ts"
 import { dayOf, readUsage } from "../../auth/usage.ts"
-import type { Dependencies } from "../../dependencies.ts"
-import { access, type Api, keyFailures } from "../api.ts"
+import { access, createRoutes, keyFailures } from "../api.ts"
+import { createRoute } from "../create-route.ts"
 
 const maxDays = 90
 
@@ -40,26 +40,26 @@ const usage = z
   })
   .openapi("Usage")
 
-export const usageRoutes = (api: Api, dependencies: Dependencies): void => {
-  const policy = policies.ownRecords
-  const getUsage = createRoute({
-    method: "get",
-    path: "/api/usage",
-    operationId: "getUsage",
-    summary: "Get the account's usage by key and day",
-    description:
-      "UTC days, the newest last. Days without use are left out; revoked keys are included. Counted in memory and written every 10 seconds, so the last seconds may be missing.",
-    tags: ["keys"],
-    ...access(policy),
-    middleware: [authenticated(dependencies, policy)],
-    request: { query: usageQuery },
-    responses: { 200: json("The usage", usage), ...keyFailures(policy, "invalid-request") },
-  })
-  api.openapi(getUsage, async (c) => {
-    const { days } = c.req.valid("query")
-    const now = dependencies.wallClock()
-    const from = dayOf(now, days - 1)
-    const found = await readUsage(c.get("queries"), c.get("principal").userId, from)
-    return c.json({ from, to: dayOf(now), days: found }, 200, { "cache-control": "private, no-cache" })
-  })
-}
+export const usageRoutes = createRoutes()
+
+const policy = policies.ownRecords
+const getUsage = createRoute({
+  method: "get",
+  path: "/api/usage",
+  operationId: "getUsage",
+  summary: "Get the account's usage by key and day",
+  description:
+    "UTC days, the newest last. Days without use are left out; revoked keys are included. Counted in memory and written every 10 seconds, so the last seconds may be missing.",
+  tags: ["keys"],
+  ...access(policy),
+  middleware: [authenticated(policy)],
+  request: { query: usageQuery },
+  responses: { 200: json("The usage", usage), ...keyFailures(policy, "invalid-request") },
+})
+usageRoutes.openapi(getUsage, async (c) => {
+  const { days } = c.req.valid("query")
+  const now = c.get("dependencies").wallClock()
+  const from = dayOf(now, days - 1)
+  const found = await readUsage(c.get("queries"), c.get("principal").userId, from)
+  return c.json({ from, to: dayOf(now), days: found }, 200, { "cache-control": "private, no-cache" })
+})

@@ -1,4 +1,4 @@
-import { createRoute, json, z } from "@svc/openapi"
+import { json, z } from "@svc/openapi"
 import { sessionLifetimeSeconds, type SessionScope, sessionScopes, signSessionToken } from "@svc/session-token"
 import { policies } from "../../auth/agent-policy.ts"
 import { authenticated } from "../../auth/guard.ts"
@@ -8,8 +8,8 @@ import { errors, wrongField } from "../../errors.ts"
 import type { Registry } from "../../registry/registry.ts"
 import type { PublishedStack } from "../../registry/published-stack.ts"
 import { nearestText, normaliseWebsocketUrl, urlFault } from "../../registry/websocket-url.ts"
-import type { Dependencies } from "../../dependencies.ts"
-import { access, type Api, bodyCodes, jsonRequest, keyFailures, noStore, smallBody } from "../api.ts"
+import { access, createRoutes, bodyCodes, jsonRequest, keyFailures, noStore, smallBody } from "../api.ts"
+import { createRoute } from "../create-route.ts"
 
 const body = z
   .object({
@@ -80,60 +80,61 @@ const mayHave = (scope: SessionScope, stack: PublishedStack, keyClass: Principal
     stack.relay &&
     (scope === "transaction:inspect" || keyClass === "secret" || stack.browserSend))
 
-export const sessionRoutes = (api: Api, dependencies: Dependencies): void => {
-  const mintSession = createRoute({
-    method: "post",
-    path: "/ws/sessions",
-    operationId: "mintSession",
-    summary: "Mint a session token",
-    tags: ["sessions"],
-    ...access(policies.sessions),
-    middleware: [authenticated(dependencies, policies.sessions), smallBody()],
-    request: { body: jsonRequest(body) },
-    responses: {
-      200: json("The token", session),
-      ...keyFailures(
-        policies.sessions,
-        ...bodyCodes,
-        "invalid-websocket-url",
-        "invalid-scope",
-        "agent-account-forbidden",
-        "stack-not-found",
-        "scope-not-allowed",
-      ),
+export const sessionRoutes = createRoutes()
+
+const mintSession = createRoute({
+  method: "post",
+  path: "/ws/sessions",
+  operationId: "mintSession",
+  summary: "Mint a session token",
+  tags: ["sessions"],
+  ...access(policies.sessions),
+  middleware: [authenticated(policies.sessions), smallBody()],
+  request: { body: jsonRequest(body) },
+  responses: {
+    200: json("The token", session),
+    ...keyFailures(
+      policies.sessions,
+      ...bodyCodes,
+      "invalid-websocket-url",
+      "invalid-scope",
+      "agent-account-forbidden",
+      "stack-not-found",
+      "scope-not-allowed",
+    ),
+  },
+})
+sessionRoutes.openapi(mintSession, async (c) => {
+  const { registry, signingKeys, config, randomId, wallClock } = c.get("dependencies")
+  const principal = c.get("principal")
+  const given = c.req.valid("json")
+  const url = normaliseWebsocketUrl(given.websocket_url)
+  if (url === undefined) throw wrongField("invalid-websocket-url", "websocket_url", urlFault)
+  const scopes = scopesOf(given)
+  const stack = registry.findByUrl(url)
+  if (stack === undefined || !isOpenTo(stack, principal)) throw noSuchStack(url, principal, registry)
+  const excess = scopes.find((word) => !mayHave(word, stack, principal.keyClass))
+  if (excess !== undefined) {
+    const path = given.scopes === undefined ? "scope" : "scopes"
+    throw wrongField("scope-not-allowed", path, `has ${excess}, which this stack or key doesn't allow`)
+  }
+  const scope = scopes.join(" ")
+  const account = accountName(principal)
+  const limits = await limitsOf(c.get("queries"), account, stack.name)
+  const { token, expiresAt } = await signSessionToken(
+    signingKeys,
+    {
+      iss: config.issuer,
+      sub: account,
+      aud: stack.name,
+      jti: randomId(),
+      scope,
+      key_class: principal.keyClass,
+      metering_key: `key:${principal.keyId}`,
+      ...(principal.origin === undefined ? {} : { origin: principal.origin }),
+      ...(limits === undefined ? {} : { limits }),
     },
-  })
-  api.openapi(mintSession, async (c) => {
-    const principal = c.get("principal")
-    const given = c.req.valid("json")
-    const url = normaliseWebsocketUrl(given.websocket_url)
-    if (url === undefined) throw wrongField("invalid-websocket-url", "websocket_url", urlFault)
-    const scopes = scopesOf(given)
-    const stack = dependencies.registry.findByUrl(url)
-    if (stack === undefined || !isOpenTo(stack, principal)) throw noSuchStack(url, principal, dependencies.registry)
-    const excess = scopes.find((word) => !mayHave(word, stack, principal.keyClass))
-    if (excess !== undefined) {
-      const path = given.scopes === undefined ? "scope" : "scopes"
-      throw wrongField("scope-not-allowed", path, `has ${excess}, which this stack or key doesn't allow`)
-    }
-    const scope = scopes.join(" ")
-    const account = accountName(principal)
-    const limits = await limitsOf(c.get("queries"), account, stack.name)
-    const { token, expiresAt } = await signSessionToken(
-      dependencies.signingKeys,
-      {
-        iss: dependencies.config.issuer,
-        sub: account,
-        aud: stack.name,
-        jti: dependencies.randomId(),
-        scope,
-        key_class: principal.keyClass,
-        metering_key: `key:${principal.keyId}`,
-        ...(principal.origin === undefined ? {} : { origin: principal.origin }),
-        ...(limits === undefined ? {} : { limits }),
-      },
-      Math.floor(dependencies.wallClock() / 1000),
-    )
-    return c.json({ token, expires_at: expiresAt, token_type: "Bearer" as const, scope }, 200, noStore)
-  })
-}
+    Math.floor(wallClock() / 1000),
+  )
+  return c.json({ token, expires_at: expiresAt, token_type: "Bearer" as const, scope }, 200, noStore)
+})

@@ -2,10 +2,9 @@ import { z } from "@svc/openapi"
 import { asc, desc, eq } from "../../db/drizzle.ts"
 import { buildEvents, builds } from "../../db/schema/index.ts"
 import { prepared } from "../../db/statements.ts"
-import type { Dependencies } from "../../dependencies.ts"
 import { buildStatuses } from "../../records/transitions.ts"
 import { isOnPage, isVisible } from "../../records/visible.ts"
-import type { Api } from "../api.ts"
+import { createRoutes } from "../api.ts"
 import { sendOwn } from "../conditional.ts"
 import { listRoute, readOne, readPage, recordRoute } from "../owned.ts"
 import { id, record, text, time } from "../record.ts"
@@ -54,17 +53,17 @@ export const buildStatements = {
   ),
 }
 
-export const buildRoutes = (api: Api, dependencies: Dependencies): void => {
-  const path = "/api/builds"
-  const listBuilds = listRoute(dependencies, path, "Builds", buildAnswer)
-  api.openapi(listBuilds, async (c) => sendOwn(c, await readPage(c, buildStatements.list, c.req.valid("query"))))
+export const buildRoutes = createRoutes()
 
-  const getBuild = recordRoute(dependencies, path, "Build", wholeBuild, {
-    response: "The build, with its events oldest first",
-    description: "Includes its events, oldest first.",
-  })
-  api.openapi(getBuild, async (c) => {
-    const rows = await readOne(c, buildStatements.one, c.req.valid("param").id, "build-not-found")
-    return sendOwn(c, { ...rows[0].build, events: rows.flatMap((row) => row.event ?? []) })
-  })
-}
+const path = "/api/builds"
+const listBuilds = listRoute(path, "Builds", buildAnswer)
+buildRoutes.openapi(listBuilds, async (c) => sendOwn(c, await readPage(c, buildStatements.list, c.req.valid("query"))))
+
+const getBuild = recordRoute(path, "Build", wholeBuild, {
+  response: "The build, with its events oldest first",
+  description: "Includes its events, oldest first.",
+})
+buildRoutes.openapi(getBuild, async (c) => {
+  const rows = await readOne(c, buildStatements.one, c.req.valid("param").id, "build-not-found")
+  return sendOwn(c, { ...rows[0].build, events: rows.flatMap((row) => row.event ?? []) })
+})

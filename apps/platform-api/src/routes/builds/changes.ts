@@ -1,12 +1,12 @@
-import { createRoute, json, z } from "@svc/openapi"
-import type { Dependencies } from "../../dependencies.ts"
+import { json, z } from "@svc/openapi"
 import { errors } from "../../errors.ts"
 import { ownBuild, ownSpec } from "../../records/own.ts"
 import { lifeCycles } from "../../records/transitions.ts"
 import { versionOrLatest } from "../../records/spec-versions.ts"
 import { beginOwnBuild } from "../../work/begin.ts"
 import { endBuild } from "../../work/endings.ts"
-import { type Api, idPath, jsonRequest } from "../api.ts"
+import { createRoutes, idPath, jsonRequest } from "../api.ts"
+import { createRoute } from "../create-route.ts"
 import { nothing, recordNumber } from "../body-fields.ts"
 import { change, changeFailures, changingWithBody } from "../change.ts"
 import { deployCodes, firstLook } from "../deployments/deploying.ts"
@@ -21,53 +21,51 @@ const buildAnswer = z.object({ build_id: z.int(), status: z.string(), message: z
 const taken = (id: number, status: string, message: string) =>
   ({ status: 202, body: { build_id: id, status, message }, location: `/api/builds/${id}` }) as const
 
-export const buildChangeRoutes = (api: Api, dependencies: Dependencies): void => {
-  const { config } = dependencies
+export const buildChangeRoutes = createRoutes()
 
-  const startBuild = createRoute({
-    method: "post",
-    path: "/api/builds",
-    operationId: "startBuild",
-    summary: "Start a build",
-    description: "Builds a version of a spec, by default the latest, and deploys it.",
-    ...changingWithBody(dependencies),
-    request: { body: jsonRequest(newBuild) },
-    responses: { 202: json("Taken", buildAnswer), ...changeFailures("spec-not-found", ...deployCodes) },
+const startBuild = createRoute({
+  method: "post",
+  path: "/api/builds",
+  operationId: "startBuild",
+  summary: "Start a build",
+  description: "Builds a version of a spec, by default the latest, and deploys it.",
+  ...changingWithBody(),
+  request: { body: jsonRequest(newBuild) },
+  responses: { 202: json("Taken", buildAnswer), ...changeFailures("spec-not-found", ...deployCodes) },
+})
+buildChangeRoutes.openapi(startBuild, (c) => {
+  const given = c.req.valid("json")
+  return change(c, async ({ tx, at, userId, config, tell }) => {
+    const spec = await ownSpec(tx, userId, given.spec_id)
+    const specVersionId = await versionOrLatest(tx, spec.id, given.spec_version_id)
+    await firstLook(tx, spec, config.streamUrlTemplate, at)
+    const { allow_breaking: allowBreaking } = given
+    const build = { ownerId: userId, specId: spec.id, specVersionId, allowBreaking }
+    const id = await beginOwnBuild(tx, build, config.perOwner.waitingBuilds, at)
+    await tell("build.create", `build:${id}`)
+    return taken(id, "pending", `Follow it: GET /api/builds/${id}`)
   })
-  api.openapi(startBuild, (c) => {
-    const given = c.req.valid("json")
-    return change(dependencies, c, async ({ tx, at, userId, tell }) => {
-      const spec = await ownSpec(tx, userId, given.spec_id)
-      const specVersionId = await versionOrLatest(tx, spec.id, given.spec_version_id)
-      await firstLook(tx, spec, config.streamUrlTemplate, at)
-      const { allow_breaking: allowBreaking } = given
-      const build = { ownerId: userId, specId: spec.id, specVersionId, allowBreaking }
-      const id = await beginOwnBuild(tx, build, config.perOwner.waitingBuilds, at)
-      await tell("build.create", `build:${id}`)
-      return taken(id, "pending", `Follow it: GET /api/builds/${id}`)
-    })
-  })
+})
 
-  const cancelBuild = createRoute({
-    method: "post",
-    path: "/api/builds/{id}/cancel",
-    operationId: "cancelBuild",
-    summary: "Cancel a build",
-    description: "Cancels an unfinished build. The registry stays as it is.",
-    ...changingWithBody(dependencies, "build-not-found"),
-    request: { params: idPath, body: jsonRequest(nothing) },
-    responses: { 202: json("Cancelled", buildAnswer), ...changeFailures("build-not-found", "build-state") },
+const cancelBuild = createRoute({
+  method: "post",
+  path: "/api/builds/{id}/cancel",
+  operationId: "cancelBuild",
+  summary: "Cancel a build",
+  description: "Cancels an unfinished build. The registry stays as it is.",
+  ...changingWithBody("build-not-found"),
+  request: { params: idPath, body: jsonRequest(nothing) },
+  responses: { 202: json("Cancelled", buildAnswer), ...changeFailures("build-not-found", "build-state") },
+})
+buildChangeRoutes.openapi(cancelBuild, (c) => {
+  const { id } = c.req.valid("param")
+  return change(c, async ({ tx, at, userId, tell }) => {
+    const build = await ownBuild(tx, userId, id)
+    if (lifeCycles.build.ended.includes(build.status)) {
+      throw errors.fail("build-state", { message: `The build is ${build.status} and can no longer be cancelled.` })
+    }
+    await endBuild(tx, build, "cancelled", "cancelled by its owner", at)
+    await tell("build.cancel", `build:${id}`)
+    return taken(id, "cancelled", "Cancelled.")
   })
-  api.openapi(cancelBuild, (c) => {
-    const { id } = c.req.valid("param")
-    return change(dependencies, c, async ({ tx, at, userId, tell }) => {
-      const build = await ownBuild(tx, userId, id)
-      if (lifeCycles.build.ended.includes(build.status)) {
-        throw errors.fail("build-state", { message: `The build is ${build.status} and can no longer be cancelled.` })
-      }
-      await endBuild(tx, build, "cancelled", "cancelled by its owner", at)
-      await tell("build.cancel", `build:${id}`)
-      return taken(id, "cancelled", "Cancelled.")
-    })
-  })
-}
+})

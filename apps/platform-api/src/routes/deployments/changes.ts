@@ -1,8 +1,7 @@
-import { createRoute, json, z } from "@svc/openapi"
+import { json, z } from "@svc/openapi"
 import { policies } from "../../auth/agent-policy.ts"
 import { eq } from "../../db/drizzle.ts"
 import { deployments } from "../../db/schema/index.ts"
-import type { Dependencies } from "../../dependencies.ts"
 import { errors } from "../../errors.ts"
 import { ownDeployment, ownSpec } from "../../records/own.ts"
 import { versionBefore, versionNumbered } from "../../records/spec-versions.ts"
@@ -11,7 +10,8 @@ import { deleteDeployment } from "../../work/endings.ts"
 import { moveDeployment } from "../../work/events.ts"
 import { addJob } from "../../work/queue/jobs.ts"
 import type { DeploymentRow } from "../../work/records.ts"
-import { type Api, idPath, jsonRequest, keyFailures } from "../api.ts"
+import { createRoutes, idPath, jsonRequest, keyFailures } from "../api.ts"
+import { createRoute } from "../create-route.ts"
 import { nothing, prose, recordNumber } from "../body-fields.ts"
 import { change, changeFailures, changing, changingWithBody } from "../change.ts"
 import { deployCodes, firstLook } from "./deploying.ts"
@@ -51,95 +51,94 @@ const requireState = (deployment: DeploymentRow, operation: keyof typeof allowed
   })
 }
 
-export const deploymentChangeRoutes = (api: Api, dependencies: Dependencies): void => {
-  const { config } = dependencies
-  const missing = "deployment-not-found"
+export const deploymentChangeRoutes = createRoutes()
 
-  const operation = (
-    verb: "stop" | "restart",
-    summary: string,
-    done: string,
-    body: z.ZodType<{ reason?: string | null | undefined }>,
-  ) => {
-    const route = createRoute({
-      method: "post",
-      path: `/api/deployments/{id}/${verb}`,
-      operationId: `${verb}Deployment`,
-      summary,
-      ...changingWithBody(dependencies, missing),
-      request: { params: idPath, body: jsonRequest(body) },
-      responses: { 202: json("Taken", deploymentAnswer), ...changeFailures(missing, "deployment-state") },
-    })
-    api.openapi(route, (c) => {
-      const { id } = c.req.valid("param")
-      const { reason: message = null } = c.req.valid("json")
-      return change(dependencies, c, async ({ tx, at, userId, tell }) => {
-        const deployment = await ownDeployment(tx, userId, id)
-        const settledStatus = requireState(deployment, verb, done)
-        const { currentBuildId: buildId, ownerId, specId } = deployment
-        const event = { at, eventType: verb, buildId, actor: "user", message } as const
-        const operationId = await moveDeployment(tx, id, "updating", event)
-        await tx.update(deployments).set({ operation: verb, operationId, settledStatus }).where(eq(deployments.id, id))
-        await addJob(tx, "deployment", id, ownerId, specId)
-        await tell(`deployment.${verb}`, `deployment:${id}`)
-        return taken(id, "updating", `It is being ${done}.`)
-      })
-    })
-  }
-  operation("stop", "Stop a deployment", "stopped", stopBody)
-  operation("restart", "Restart a deployment", "restarted", nothing)
+const missing = "deployment-not-found"
 
-  const rollbackDeployment = createRoute({
+const operation = (
+  verb: "stop" | "restart",
+  summary: string,
+  done: string,
+  body: z.ZodType<{ reason?: string | null | undefined }>,
+) => {
+  const route = createRoute({
     method: "post",
-    path: "/api/deployments/{id}/rollback",
-    operationId: "rollbackDeployment",
-    summary: "Roll a deployment back",
-    description: "Builds and deploys an earlier version, by default the one deployed before.",
-    ...changingWithBody(dependencies, missing),
-    request: { params: idPath, body: jsonRequest(rollbackBody) },
-    responses: { 202: json("Taken", deploymentAnswer), ...changeFailures(missing, "deployment-state", ...deployCodes) },
+    path: `/api/deployments/{id}/${verb}`,
+    operationId: `${verb}Deployment`,
+    summary,
+    ...changingWithBody(missing),
+    request: { params: idPath, body: jsonRequest(body) },
+    responses: { 202: json("Taken", deploymentAnswer), ...changeFailures(missing, "deployment-state") },
   })
-  api.openapi(rollbackDeployment, (c) => {
+  deploymentChangeRoutes.openapi(route, (c) => {
     const { id } = c.req.valid("param")
-    const { to_version: number } = c.req.valid("json")
-    return change(dependencies, c, async ({ tx, at, userId, tell }) => {
+    const { reason: message = null } = c.req.valid("json")
+    return change(c, async ({ tx, at, userId, tell }) => {
       const deployment = await ownDeployment(tx, userId, id)
-      const status = requireState(deployment, "rollback", "rolled back")
-      const spec = await ownSpec(tx, userId, deployment.specId)
-      const specVersionId = number == null ? await versionBefore(tx, id) : await versionNumbered(tx, spec.id, number)
-      await firstLook(tx, spec, config.streamUrlTemplate, at)
-      const build = { ownerId: userId, specId: spec.id, specVersionId, allowBreaking: true }
-      const buildId = await beginOwnBuild(tx, build, config.perOwner.waitingBuilds, at)
-      await tell("deployment.rollback", `deployment:${id} build:${buildId}`)
-      return taken(id, status, "It is being rolled back.", { build_id: buildId })
-    })
-  })
-
-  const removeDeployment = createRoute({
-    method: "delete",
-    path: "/api/deployments/{id}",
-    operationId: "deleteDeployment",
-    summary: "Delete a deployment",
-    description: "Deletes a stopped deployment. Its stack's name stays reserved for a while.",
-    ...changing(dependencies, missing),
-    request: { params: idPath },
-    responses: {
-      200: json("Deleted", deleted),
-      ...keyFailures(policies.people, "invalid-request", "outcome-unknown", missing, "deployment-active"),
-    },
-  })
-  api.openapi(removeDeployment, (c) => {
-    const { id } = c.req.valid("param")
-    return change(dependencies, c, async ({ tx, at, userId, tell }) => {
-      const deployment = await ownDeployment(tx, userId, id)
-      const { status } = deployment
-      if (status !== "stopped") {
-        throw errors.fail("deployment-active", { message: `The deployment is ${status}, not stopped.` })
-      }
-      await deleteDeployment(tx, deployment, at)
-      await tell("deployment.delete", `deployment:${id}`)
-      const body = { message: "It is deleted.", deployment_id: id, status, id, deleted: true } as const
-      return { status: 200, body } as const
+      const settledStatus = requireState(deployment, verb, done)
+      const { currentBuildId: buildId, ownerId, specId } = deployment
+      const event = { at, eventType: verb, buildId, actor: "user", message } as const
+      const operationId = await moveDeployment(tx, id, "updating", event)
+      await tx.update(deployments).set({ operation: verb, operationId, settledStatus }).where(eq(deployments.id, id))
+      await addJob(tx, "deployment", id, ownerId, specId)
+      await tell(`deployment.${verb}`, `deployment:${id}`)
+      return taken(id, "updating", `It is being ${done}.`)
     })
   })
 }
+operation("stop", "Stop a deployment", "stopped", stopBody)
+operation("restart", "Restart a deployment", "restarted", nothing)
+
+const rollbackDeployment = createRoute({
+  method: "post",
+  path: "/api/deployments/{id}/rollback",
+  operationId: "rollbackDeployment",
+  summary: "Roll a deployment back",
+  description: "Builds and deploys an earlier version, by default the one deployed before.",
+  ...changingWithBody(missing),
+  request: { params: idPath, body: jsonRequest(rollbackBody) },
+  responses: { 202: json("Taken", deploymentAnswer), ...changeFailures(missing, "deployment-state", ...deployCodes) },
+})
+deploymentChangeRoutes.openapi(rollbackDeployment, (c) => {
+  const { id } = c.req.valid("param")
+  const { to_version: number } = c.req.valid("json")
+  return change(c, async ({ tx, at, userId, config, tell }) => {
+    const deployment = await ownDeployment(tx, userId, id)
+    const status = requireState(deployment, "rollback", "rolled back")
+    const spec = await ownSpec(tx, userId, deployment.specId)
+    const specVersionId = number == null ? await versionBefore(tx, id) : await versionNumbered(tx, spec.id, number)
+    await firstLook(tx, spec, config.streamUrlTemplate, at)
+    const build = { ownerId: userId, specId: spec.id, specVersionId, allowBreaking: true }
+    const buildId = await beginOwnBuild(tx, build, config.perOwner.waitingBuilds, at)
+    await tell("deployment.rollback", `deployment:${id} build:${buildId}`)
+    return taken(id, status, "It is being rolled back.", { build_id: buildId })
+  })
+})
+
+const removeDeployment = createRoute({
+  method: "delete",
+  path: "/api/deployments/{id}",
+  operationId: "deleteDeployment",
+  summary: "Delete a deployment",
+  description: "Deletes a stopped deployment. Its stack's name stays reserved for a while.",
+  ...changing(missing),
+  request: { params: idPath },
+  responses: {
+    200: json("Deleted", deleted),
+    ...keyFailures(policies.people, "invalid-request", "outcome-unknown", missing, "deployment-active"),
+  },
+})
+deploymentChangeRoutes.openapi(removeDeployment, (c) => {
+  const { id } = c.req.valid("param")
+  return change(c, async ({ tx, at, userId, tell }) => {
+    const deployment = await ownDeployment(tx, userId, id)
+    const { status } = deployment
+    if (status !== "stopped") {
+      throw errors.fail("deployment-active", { message: `The deployment is ${status}, not stopped.` })
+    }
+    await deleteDeployment(tx, deployment, at)
+    await tell("deployment.delete", `deployment:${id}`)
+    const body = { message: "It is deleted.", deployment_id: id, status, id, deleted: true } as const
+    return { status: 200, body } as const
+  })
+})

@@ -1,15 +1,15 @@
-import { createRoute, z } from "@svc/openapi"
+import { z } from "@svc/openapi"
 import type { Orm } from "../../db/database.ts"
 import { and, desc, eq, exists, sql } from "../../db/drizzle.ts"
 import { builds, deploymentEvents, deployments, specs, specVersions } from "../../db/schema/index.ts"
 import { prepared } from "../../db/statements.ts"
-import type { Dependencies } from "../../dependencies.ts"
 import { deploymentStatuses } from "../../records/transitions.ts"
 import { isOnPage, isVisible, selectVisible } from "../../records/visible.ts"
-import { type Api, idPath } from "../api.ts"
-import { sendOwn } from "../conditional.ts"
+import { createRoutes, idPath } from "../api.ts"
+import { createRoute } from "../create-route.ts"
+import { revalidated, sendOwn } from "../conditional.ts"
 import { listRoute, readBelongings, reading, readingAs, readOne, readPage, recordRoute } from "../owned.ts"
-import { pageQuery } from "../paging.ts"
+import { paged, pageQuery } from "../paging.ts"
 import { id, record, text, time } from "../record.ts"
 
 const status = z.enum(deploymentStatuses)
@@ -69,34 +69,38 @@ export const deploymentStatements = {
   ),
 }
 
-export const deploymentRoutes = (api: Api, dependencies: Dependencies): void => {
-  const path = "/api/deployments"
-  const listDeployments = listRoute(dependencies, path, "Deployments", deploymentAnswer)
-  api.openapi(listDeployments, async (c) =>
-    sendOwn(c, await readPage(c, deploymentStatements.list, c.req.valid("query"))),
-  )
+export const deploymentRoutes = createRoutes()
 
-  const texts = { response: "The deployment" }
-  const getDeployment = recordRoute(dependencies, path, "Deployment", deploymentAnswer, texts)
-  api.openapi(getDeployment, async (c) => {
-    const [row] = await readOne(c, deploymentStatements.one, c.req.valid("param").id, "deployment-not-found")
-    return sendOwn(c, row)
-  })
+const path = "/api/deployments"
+const listDeployments = listRoute(path, "Deployments", deploymentAnswer)
+deploymentRoutes.openapi(listDeployments, async (c) =>
+  sendOwn(c, await readPage(c, deploymentStatements.list, c.req.valid("query"))),
+)
 
-  const listDeploymentEvents = createRoute({
+const texts = { response: "The deployment" }
+const getDeployment = recordRoute(path, "Deployment", deploymentAnswer, texts)
+deploymentRoutes.openapi(getDeployment, async (c) => {
+  const [row] = await readOne(c, deploymentStatements.one, c.req.valid("param").id, "deployment-not-found")
+  return sendOwn(c, row)
+})
+
+const listDeploymentEvents = createRoute(
+  {
     method: "get",
     path: `${path}/{id}/events`,
     operationId: "listDeploymentEvents",
     summary: "List a deployment's events",
     description: "Lists them newest first.",
-    ...reading(dependencies),
+    ...reading,
     request: { params: idPath, query: pageQuery },
     responses: readingAs("Events", z.array(eventAnswer), "deployment-not-found"),
-  })
-  api.openapi(listDeploymentEvents, async (c) => {
-    const { events, seen } = deploymentStatements
-    const { id: deploymentId } = c.req.valid("param")
-    const page = c.req.valid("query")
-    return sendOwn(c, await readBelongings(c, events, deploymentId, page, seen, "deployment-not-found"))
-  })
-}
+  },
+  revalidated,
+  paged,
+)
+deploymentRoutes.openapi(listDeploymentEvents, async (c) => {
+  const { events, seen } = deploymentStatements
+  const { id: deploymentId } = c.req.valid("param")
+  const page = c.req.valid("query")
+  return sendOwn(c, await readBelongings(c, events, deploymentId, page, seen, "deployment-not-found"))
+})

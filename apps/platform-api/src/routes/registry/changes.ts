@@ -1,20 +1,20 @@
 import { addressBucket, bucketNetwork, countStream, wantsEventStream } from "@svc/http"
 import { addressesPerNetwork } from "@svc/limits"
-import { createRoute, json, z } from "@svc/openapi"
+import { json, z } from "@svc/openapi"
 import type { Context, MiddlewareHandler } from "hono"
 import type { AppEnv, Caller } from "../../auth/guard.ts"
 import { keyCheck } from "../../auth/key-watch.ts"
 import { changeKinds } from "../../db/schema/index.ts"
-import type { Dependencies } from "../../dependencies.ts"
 import { errors } from "../../errors.ts"
 import type { Audience } from "../../registry/audience.ts"
 import { plainAnswer } from "../../registry/answer.ts"
 import { changeEvent, presentChange, readChanges } from "../../registry/changes.ts"
-import { type Api } from "../api.ts"
-import { eventStream, eventStreamHeaders, type EventStreams, lastEventId, leaseMs } from "../event-streams.ts"
+import { createRoutes } from "../api.ts"
+import { createRoute } from "../create-route.ts"
+import { eventStream, eventStreamHeaders, lastEventId, leaseMs, resumed } from "../event-streams.ts"
 import { pageQuery } from "../paging.ts"
 import { prose } from "../body-fields.ts"
-import { readingAs, registryRead, type RegistryReader } from "./reader.ts"
+import { asked, count, readingAs, registryRead, send } from "./reader.ts"
 import { bump, verdict } from "./schemas.ts"
 
 /** Concurrent streams. */
@@ -59,94 +59,91 @@ const pageSize = 100
 // Changes that arrive while a client still reads older ones.
 const maxPending = 1000
 
-export const changeRoutes = (
-  api: Api,
-  dependencies: Dependencies,
-  { asked, count, send }: RegistryReader,
-  streams: EventStreams,
-): void => {
-  const follow = async (
-    c: Context<AppEnv>,
-    caller: Caller,
-    { after, stack }: { readonly after: number | undefined; readonly stack: string | undefined },
-  ): Promise<Response> => {
-    const { changes, database, limits, keyWatch } = dependencies
-    const bucket = addressBucket(c.get("clientAddress"))
-    const network = bucketNetwork(bucket)
-    const ofAddress = { pool: `changes ${bucket}`, limit: streamsPerAddress }
-    const ofNetwork =
-      network === bucket ? [] : [{ pool: `changes ${network}`, limit: addressesPerNetwork * streamsPerAddress }]
-    const ofAccount =
-      caller.principal === undefined
-        ? []
-        : [{ pool: `changes account:${caller.principal.userId}`, limit: streamsPerAccount }]
-    const entry = await limits.enter({ places: [ofAddress, ...ofNetwork, ...ofAccount], leaseMs, renewed: true })
-    if ("full" in entry) {
-      const holder = entry.full === ofAddress ? "address" : ofAccount.includes(entry.full) ? "account" : "network"
-      throw errors.fail("rate-limit-exceeded", {
-        message: `${entry.full.limit} change streams are open for this ${holder}, the maximum.`,
-        hint: "Close one, or poll GET /api/registry/changes?after=<next>.",
-        retryAfterSeconds: leaseMs / 1000,
-      })
-    }
-    const reader = readerOf(caller)
-    const isGood = caller.principal === undefined ? undefined : keyCheck(dependencies, c)
-    const events = streams.open(countStream(c), (stream) => {
-      const from = changes.position()
-      let pending: Uint8Array[] | undefined = []
-      const unfollow = changes.follow({
-        reader,
-        tell: (event, change) => {
-          if (change.id <= (after ?? 0) || (stack !== undefined && change.stack !== stack)) return
-          if (pending === undefined) stream.send(event)
-          else if (pending.push(event) > maxPending) stream.end()
-        },
-      })
-      const catchUp = async (since: number): Promise<void> => {
-        for (let last = since, more = true; more && !stream.hasEnded();) {
-          await stream.room()
-          const page = await readChanges(database, reader, { after: last, through: from, stack, limit: pageSize })
-          for (const change of page) stream.send(changeEvent(presentChange(change)))
-          last = page.at(-1)?.id ?? last
-          more = page.length === pageSize
-        }
-      }
-      const begin = async (): Promise<void> => {
-        // A client that disconnects before the first event reconnects with this id.
-        if (after === undefined) stream.send(new TextEncoder().encode(`: what comes next\nid: ${from}\n\n`))
-        else {
-          stream.send(new TextEncoder().encode(`: what came after ${after}\n\n`))
-          await catchUp(after)
-        }
-        const waiting = pending ?? []
-        pending = undefined
-        waiting.forEach(stream.send)
-      }
-      // The client reconnects with its last id.
-      begin().catch(stream.end)
-      const unwatch =
-        isGood === undefined
-          ? undefined
-          : keyWatch.watch(async () => {
-              // Ignore outages: the key is checked again later.
-              if (!(await isGood().catch(() => true))) stream.end()
-            })
-      return () => {
-        unfollow()
-        unwatch?.()
-        entry.leave()
-      }
-    })
-    return c.body(events, 200, eventStreamHeaders)
-  }
+export const changeRoutes = createRoutes()
 
-  /** Each request counts, an invalid one too. */
-  const counted: MiddlewareHandler<AppEnv> = async (c, next) => {
-    c.header("Vary", "Authorization, Origin, Accept, Accept-Encoding")
-    await count(c)
-    await next()
+const follow = async (
+  c: Context<AppEnv>,
+  caller: Caller,
+  { after, stack }: { readonly after: number | undefined; readonly stack: string | undefined },
+): Promise<Response> => {
+  const { changes, database, limits, keyWatch, streams } = c.get("dependencies")
+  const bucket = addressBucket(c.get("clientAddress"))
+  const network = bucketNetwork(bucket)
+  const ofAddress = { pool: `changes ${bucket}`, limit: streamsPerAddress }
+  const ofNetwork =
+    network === bucket ? [] : [{ pool: `changes ${network}`, limit: addressesPerNetwork * streamsPerAddress }]
+  const ofAccount =
+    caller.principal === undefined
+      ? []
+      : [{ pool: `changes account:${caller.principal.userId}`, limit: streamsPerAccount }]
+  const entry = await limits.enter({ places: [ofAddress, ...ofNetwork, ...ofAccount], leaseMs, renewed: true })
+  if ("full" in entry) {
+    const holder = entry.full === ofAddress ? "address" : ofAccount.includes(entry.full) ? "account" : "network"
+    throw errors.fail("rate-limit-exceeded", {
+      message: `${entry.full.limit} change streams are open for this ${holder}, the maximum.`,
+      hint: "Close one, or poll GET /api/registry/changes?after=<next>.",
+      retryAfterSeconds: leaseMs / 1000,
+    })
   }
-  const listChanges = createRoute({
+  const reader = readerOf(caller)
+  const isGood = caller.principal === undefined ? undefined : keyCheck(c)
+  const events = streams.open(countStream(c), (stream) => {
+    const from = changes.position()
+    let pending: Uint8Array[] | undefined = []
+    const unfollow = changes.follow({
+      reader,
+      tell: (event, change) => {
+        if (change.id <= (after ?? 0) || (stack !== undefined && change.stack !== stack)) return
+        if (pending === undefined) stream.send(event)
+        else if (pending.push(event) > maxPending) stream.end()
+      },
+    })
+    const catchUp = async (since: number): Promise<void> => {
+      for (let last = since, more = true; more && !stream.hasEnded();) {
+        await stream.room()
+        const page = await readChanges(database, reader, { after: last, through: from, stack, limit: pageSize })
+        for (const change of page) stream.send(changeEvent(presentChange(change)))
+        last = page.at(-1)?.id ?? last
+        more = page.length === pageSize
+      }
+    }
+    const begin = async (): Promise<void> => {
+      // A client that disconnects before the first event reconnects with this id.
+      if (after === undefined) stream.send(new TextEncoder().encode(`: what comes next\nid: ${from}\n\n`))
+      else {
+        stream.send(new TextEncoder().encode(`: what came after ${after}\n\n`))
+        await catchUp(after)
+      }
+      const waiting = pending ?? []
+      pending = undefined
+      waiting.forEach(stream.send)
+    }
+    // The client reconnects with its last id.
+    begin().catch(stream.end)
+    const unwatch =
+      isGood === undefined
+        ? undefined
+        : keyWatch.watch(async () => {
+            // Ignore outages: the key is checked again later.
+            if (!(await isGood().catch(() => true))) stream.end()
+          })
+    return () => {
+      unfollow()
+      unwatch?.()
+      entry.leave()
+    }
+  })
+  return c.body(events, 200, eventStreamHeaders)
+}
+
+/** Each request counts, an invalid one too. */
+const counted: MiddlewareHandler<AppEnv> = async (c, next) => {
+  c.header("Vary", "Authorization, Origin, Accept, Accept-Encoding")
+  await count(c)
+  await next()
+}
+const listChanges = createRoute(
+  {
     method: "get",
     path: "/api/registry/changes",
     operationId: "listChanges",
@@ -166,18 +163,19 @@ export const changeRoutes = (
       },
       "invalid-request",
     ),
-  })
-  api.openapi(listChanges, async (c) => {
-    const { after, stack, limit } = c.req.valid("query")
-    const caller = c.get("caller")
-    if (wantsEventStream(c.req.header("accept"))) {
-      // A stream would stay open after a HEAD request.
-      if (c.req.method === "HEAD") return c.body(null, 200, eventStreamHeaders)
-      return follow(c, caller, { after: lastEventId(c) ?? after, stack })
-    }
-    const rows = await readChanges(dependencies.database, readerOf(caller), { after, stack, limit })
-    const body = { changes: rows.map(presentChange), next: rows.at(-1)?.id ?? after ?? 0 }
-    const headers = { "cache-control": caller.credentials ? "private, no-cache" : "no-cache" }
-    return send(c, { answer: plainAnswer(JSON.stringify(body satisfies z.infer<typeof changesAnswer>)), headers }, true)
-  })
-}
+  },
+  resumed,
+)
+changeRoutes.openapi(listChanges, async (c) => {
+  const { after, stack, limit } = c.req.valid("query")
+  const caller = c.get("caller")
+  if (wantsEventStream(c.req.header("accept"))) {
+    // A stream would stay open after a HEAD request.
+    if (c.req.method === "HEAD") return c.body(null, 200, eventStreamHeaders)
+    return follow(c, caller, { after: lastEventId(c) ?? after, stack })
+  }
+  const rows = await readChanges(c.get("dependencies").database, readerOf(caller), { after, stack, limit })
+  const body = { changes: rows.map(presentChange), next: rows.at(-1)?.id ?? after ?? 0 }
+  const headers = { "cache-control": caller.credentials ? "private, no-cache" : "no-cache" }
+  return send(c, { answer: plainAnswer(JSON.stringify(body satisfies z.infer<typeof changesAnswer>)), headers }, true)
+})

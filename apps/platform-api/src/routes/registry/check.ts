@@ -1,47 +1,47 @@
-import { createRoute, json, z } from "@svc/openapi"
+import { json, z } from "@svc/openapi"
 import { policies } from "../../auth/agent-policy.ts"
 import { authenticated } from "../../auth/guard.ts"
 import { accountOwner } from "../../compiler/queue.ts"
-import type { Dependencies } from "../../dependencies.ts"
 import { ofVersion } from "../../records/spec-versions.ts"
 import { astPayload } from "../body-fields.ts"
-import { access, type Api, bodyCodes, jsonRequest, keyFailures, noStore } from "../api.ts"
+import { access, createRoutes, bodyCodes, jsonRequest, keyFailures, noStore } from "../api.ts"
+import { createRoute } from "../create-route.ts"
 import { largeBody, versionIn } from "../large-body.ts"
 import { checkAnswer, namePath } from "./schemas.ts"
 
 const body = z.object({ ast_payload: astPayload })
 
-export const checkRoutes = (api: Api, dependencies: Dependencies): void => {
-  const { registry, versions } = dependencies
-  const policy = policies.ownRecords
-  const checkStack = createRoute({
-    method: "post",
-    path: "/api/registry/{name}/check",
-    operationId: "checkStack",
-    summary: "Check an AST before you publish it",
-    description:
-      "Derives the schema from the AST and compares it with the version of the stack that the caller can read. It publishes and stores nothing.",
-    tags: ["registry"],
-    ...access(policy),
-    middleware: [authenticated(dependencies, policy), largeBody(dependencies)],
-    request: { params: namePath, body: jsonRequest(body) },
-    responses: {
-      200: json("What publishing it would change", checkAnswer),
-      ...keyFailures(policy, ...bodyCodes, "invalid-ast"),
-    },
-  })
-  api.openapi(checkStack, async (c) => {
-    const prepared = versionIn(c.get("upload")?.ast)
-    const principal = c.get("principal")
-    const stack = registry.find(registry.audienceOf(principal.userId), c.req.valid("param").name)
-    const about = { owner: accountOwner(principal), signal: c.req.raw.signal }
-    const diff = stack && (await versions.compare(stack, ofVersion(prepared), about))
-    const answer: z.infer<typeof checkAnswer> = {
-      version: stack?.version ?? null,
-      content_hash: prepared.contentHash,
-      ...(diff === undefined ? { verdict: "none", bump: "none", changes: [] } : JSON.parse(diff.json)),
-      schema: JSON.parse(prepared.schema),
-    }
-    return c.json(answer, 200, noStore)
-  })
-}
+export const checkRoutes = createRoutes()
+
+const policy = policies.ownRecords
+const checkStack = createRoute({
+  method: "post",
+  path: "/api/registry/{name}/check",
+  operationId: "checkStack",
+  summary: "Check an AST before you publish it",
+  description:
+    "Derives the schema from the AST and compares it with the version of the stack that the caller can read. It publishes and stores nothing.",
+  tags: ["registry"],
+  ...access(policy),
+  middleware: [authenticated(policy), largeBody],
+  request: { params: namePath, body: jsonRequest(body) },
+  responses: {
+    200: json("What publishing it would change", checkAnswer),
+    ...keyFailures(policy, ...bodyCodes, "invalid-ast"),
+  },
+})
+checkRoutes.openapi(checkStack, async (c) => {
+  const { registry, versions } = c.get("dependencies")
+  const prepared = versionIn(c.get("upload")?.ast)
+  const principal = c.get("principal")
+  const stack = registry.find(registry.audienceOf(principal.userId), c.req.valid("param").name)
+  const about = { owner: accountOwner(principal), signal: c.req.raw.signal }
+  const diff = stack && (await versions.compare(stack, ofVersion(prepared), about))
+  const answer: z.infer<typeof checkAnswer> = {
+    version: stack?.version ?? null,
+    content_hash: prepared.contentHash,
+    ...(diff === undefined ? { verdict: "none", bump: "none", changes: [] } : JSON.parse(diff.json)),
+    schema: JSON.parse(prepared.schema),
+  }
+  return c.json(answer, 200, noStore)
+})

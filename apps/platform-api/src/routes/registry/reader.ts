@@ -6,8 +6,9 @@ import { type ErrorCode, errors } from "../../errors.ts"
 import type { Answer, Lookup } from "../../registry/answer.ts"
 import { sinceOf } from "../../registry/publication.ts"
 import type { PublishedStack } from "../../registry/published-stack.ts"
-import type { Dependencies } from "../../dependencies.ts"
 import { access, failures, preparedNotModified } from "../api.ts"
+import { revalidated } from "../conditional.ts"
+import { rateLimited, telling, type Told } from "../create-route.ts"
 
 type Found = { readonly answer: Answer; readonly headers?: Readonly<Record<string, string>> }
 
@@ -36,112 +37,108 @@ export const readingAs = <R extends object, Code extends ErrorCode = never>(succ
   ...failures<Code | (typeof readCodes)[number]>(...codes, ...readCodes),
 })
 
-/** How the registry's endpoints identify the caller, count the request and respond. */
-export const createRegistryReader = (dependencies: Dependencies) => {
-  const { registry, config } = dependencies
-
-  const anyone = (c: Context<AppEnv>): Caller => ({
-    audience: "public",
-    limit: {
-      group: "registry",
-      // Without a limit the address isn't needed.
-      bucket: config.perMinute.registry === 0 ? "" : addressBucket(c.get("clientAddress")),
-      perMinute: config.perMinute.registry,
-    },
-    credentials: false,
-  })
-
-  const ignoredKey = (c: Context<AppEnv>, ignored: ErrorCode) => ({ ...anyone(c), credentials: true, ignored })
-
-  /** The holder of the key. An invalid key is ignored. If the key can't be checked, the request fails. */
-  const holder = async (c: Context<AppEnv>): Promise<Caller> => {
-    const limitOf = (keyHash: string) => ({
-      group: "keyed-registry",
-      bucket: keyHash,
-      perMinute: config.perMinute.keyedRegistry,
-    })
-    // A 304 doesn't count, so a request that may get one isn't rejected before its key is looked up.
-    const mayBeFree = c.req.header("if-none-match") !== undefined
-    const principal = await identify(dependencies, c, mayBeFree ? () => undefined : limitOf)
-    if ("refused" in principal) return ignoredKey(c, principal.refused)
-    if (!(await dependencies.useTracker.note(principal))) return ignoredKey(c, "invalid-api-key")
-    // Many people have the key of a page, so it gives no access to private stacks.
-    const audience = principal.keyClass === "secret" ? registry.audienceOf(principal.userId) : "keyed"
-    return { audience, limit: limitOf(principal.keyHash), credentials: true, principal }
-  }
-  /**
-   * Identifies the caller and sets the headers of every response to it, errors included.
-   * @param query the schema of the query: invalid requests count, too
-   */
-  const asked =
-    (query?: z.ZodType): MiddlewareHandler<AppEnv> =>
-    async (c, next) => {
-      const caller = c.req.header("authorization") === undefined ? anyone(c) : await holder(c)
-      c.set("caller", caller)
-      c.header("Vary", "Authorization, Origin, Accept-Encoding")
-      if (caller.ignored !== undefined) c.header("X-Auth-Ignored", caller.ignored)
-      const isInvalid = c.req.url.includes("?") && query?.safeParse(c.req.query()).success === false
-      if (isInvalid) await count(c)
-      await next()
-    }
-
-  const count = (c: Context<AppEnv>) => countRequest(dependencies, c, c.get("caller").limit)
-
-  const respond = (c: Context<AppEnv>, found: Found, unchanged: boolean) => {
-    const encoding = acceptsGzip(c.req.header("accept-encoding")) ? "gzip" : "identity"
-    const headers: Record<string, string> = {
-      etag: found.answer.etags[encoding],
-      "cache-control": c.get("caller").credentials
-        ? "private, no-cache"
-        : "public, max-age=60, stale-while-revalidate=600",
-      ...found.headers,
-    }
-    if (unchanged) return c.body(null, 304, headers)
-    headers["content-type"] ??= "application/json"
-    if (encoding === "gzip") headers["content-encoding"] = "gzip"
-    const body = found.answer[encoding]()
-    if (body instanceof Promise) return body.then((bytes) => c.body(bytes, 200, headers))
-    return c.body(body, 200, headers)
-  }
-
-  const send = (c: Context<AppEnv>, found: Found, counted = false) => {
-    const unchanged = matchesETag(c.req.header("if-none-match"), Object.values(found.answer.etags))
-    const counting = unchanged || counted ? undefined : count(c)
-    if (counting === undefined) return respond(c, found, unchanged)
-    return counting.then(() => respond(c, found, unchanged))
-  }
-
-  const notFound = async (c: Context<AppEnv>, name: string): Promise<never> => {
-    await count(c)
-    const near = registry.nearest(c.get("caller").audience, name)
-    if (near === undefined) throw errors.fail("stack-not-found")
-    throw errors.fail("stack-not-found", { hint: `Did you mean ${near}? GET /api/registry lists the stacks.` })
-  }
-
-  const sendLater = async (c: Context<AppEnv>, stack: PublishedStack, find: Later) => {
-    await count(c)
-    return send(c, withDeprecation(stack, await find()), true)
-  }
-
-  /**
-   * Responds with what `find` returns for the stack of this name. Without a stack the error is `stack-not-found`. A request
-   * for what isn't in memory counts even if the client already has it, because that is known only later.
-   */
-  const answer = (
-    c: Context<AppEnv>,
-    name: string,
-    find: (stack: PublishedStack) => Found | Later,
-  ): Response | Promise<Response> => {
-    const stack = registry.find(c.get("caller").audience, name)
-    if (stack === undefined) return notFound(c, name)
-    const found = find(stack)
-    return typeof found === "function" ? sendLater(c, stack, found) : send(c, withDeprecation(stack, found))
-  }
-
-  return { asked, count, send, answer }
+const anyone = (c: Context<AppEnv>): Caller => {
+  const { registry: perMinute } = c.get("dependencies").config.perMinute
+  // Without a limit the address isn't needed.
+  const bucket = perMinute === 0 ? "" : addressBucket(c.get("clientAddress"))
+  return { audience: "public", limit: { group: "registry", bucket, perMinute }, credentials: false }
 }
 
-export type RegistryReader = ReturnType<typeof createRegistryReader>
+const ignoredKey = (c: Context<AppEnv>, ignored: ErrorCode) => ({ ...anyone(c), credentials: true, ignored })
+
+/** The holder of the key. An invalid key is ignored. If the key can't be checked, the request fails. */
+const holder = async (c: Context<AppEnv>): Promise<Caller> => {
+  const { config, registry, useTracker } = c.get("dependencies")
+  const limitOf = (keyHash: string) => ({
+    group: "keyed-registry",
+    bucket: keyHash,
+    perMinute: config.perMinute.keyedRegistry,
+  })
+  // A 304 doesn't count, so a request that may get one isn't rejected before its key is looked up.
+  const mayBeFree = c.req.header("if-none-match") !== undefined
+  const principal = await identify(c, mayBeFree ? () => undefined : limitOf)
+  if ("refused" in principal) return ignoredKey(c, principal.refused)
+  if (!(await useTracker.note(principal))) return ignoredKey(c, "invalid-api-key")
+  // Many people have the key of a page, so it gives no access to private stacks.
+  const audience = principal.keyClass === "secret" ? registry.audienceOf(principal.userId) : "keyed"
+  return { audience, limit: limitOf(principal.keyHash), credentials: true, principal }
+}
+
+const toldOfReads: Told = {
+  ...revalidated,
+  sets: { ...rateLimited, "X-Auth-Ignored": () => true, ...revalidated.sets },
+}
+
+/**
+ * Identifies the caller and sets the headers of every response to it, errors included.
+ * @param query the schema of the query: invalid requests count, too
+ */
+export const asked = (query?: z.ZodType): MiddlewareHandler<AppEnv> =>
+  telling(toldOfReads, async (c, next) => {
+    const caller = c.req.header("authorization") === undefined ? anyone(c) : await holder(c)
+    c.set("caller", caller)
+    c.header("Vary", "Authorization, Origin, Accept-Encoding")
+    if (caller.ignored !== undefined) c.header("X-Auth-Ignored", caller.ignored)
+    const isInvalid = c.req.url.includes("?") && query?.safeParse(c.req.query()).success === false
+    if (isInvalid) await count(c)
+    await next()
+  })
+
+export const count = (c: Context<AppEnv>) => countRequest(c, c.get("caller").limit)
+
+const respond = (c: Context<AppEnv>, found: Found, unchanged: boolean) => {
+  const encoding = acceptsGzip(c.req.header("accept-encoding")) ? "gzip" : "identity"
+  const headers: Record<string, string> = {
+    etag: found.answer.etags[encoding],
+    "cache-control": c.get("caller").credentials
+      ? "private, no-cache"
+      : "public, max-age=60, stale-while-revalidate=600",
+    ...found.headers,
+  }
+  if (unchanged) return c.body(null, 304, headers)
+  headers["content-type"] ??= "application/json"
+  if (encoding === "gzip") headers["content-encoding"] = "gzip"
+  const body = found.answer[encoding]()
+  if (body instanceof Promise) return body.then((bytes) => c.body(bytes, 200, headers))
+  return c.body(body, 200, headers)
+}
+
+export const send = (c: Context<AppEnv>, found: Found, counted = false) => {
+  const unchanged = matchesETag(c.req.header("if-none-match"), Object.values(found.answer.etags))
+  const counting = unchanged || counted ? undefined : count(c)
+  if (counting === undefined) return respond(c, found, unchanged)
+  return counting.then(() => respond(c, found, unchanged))
+}
+
+const notFound = async (c: Context<AppEnv>, name: string): Promise<never> => {
+  await count(c)
+  const near = c.get("dependencies").registry.nearest(c.get("caller").audience, name)
+  if (near === undefined) throw errors.fail("stack-not-found")
+  throw errors.fail("stack-not-found", { hint: `Did you mean ${near}? GET /api/registry lists the stacks.` })
+}
+
+const sendLater = async (c: Context<AppEnv>, stack: PublishedStack, find: Later) => {
+  await count(c)
+  return send(c, withDeprecation(stack, await find()), true)
+}
+
+/**
+ * Responds with what `find` returns for the stack of this name. Without a stack the error is `stack-not-found`. A request
+ * for what isn't in memory counts even if the client already has it, because that is known only later.
+ */
+export const answer = (
+  c: Context<AppEnv>,
+  name: string,
+  find: (stack: PublishedStack) => Found | Later,
+): Response | Promise<Response> => {
+  const stack = c.get("dependencies").registry.find(c.get("caller").audience, name)
+  if (stack === undefined) return notFound(c, name)
+  const found = find(stack)
+  return typeof found === "function" ? sendLater(c, stack, found) : send(c, withDeprecation(stack, found))
+}
+
+/** Told of routes that respond by `answer`. */
+export const ofStack: Told = { sets: { Deprecation: (status) => status < 400 } }
 
 /** RFC 9745: since when the stack is deprecated. */
 const withDeprecation = ({ deprecated }: PublishedStack, found: Found): Found => {

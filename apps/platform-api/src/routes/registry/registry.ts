@@ -1,26 +1,22 @@
-import { createRoute, json, z } from "@svc/openapi"
+import { json, z } from "@svc/openapi"
 import type { Body } from "../../registry/published-stack.ts"
-import type { Dependencies } from "../../dependencies.ts"
-import { type Api } from "../api.ts"
-import type { EventStreams } from "../event-streams.ts"
-import { nextLink, pageQuery } from "../paging.ts"
+import { createRoutes } from "../api.ts"
+import { createRoute } from "../create-route.ts"
+import { nextLink, paged, pageQuery } from "../paging.ts"
 import { changeRoutes } from "./changes.ts"
-import { checkRoutes } from "./check.ts"
-import { createRegistryReader, foundBy, readingAs, registryRead } from "./reader.ts"
+import { answer, asked, count, foundBy, ofStack, readingAs, registryRead, send } from "./reader.ts"
 import { astAnswer, detail, namePath, schemaAnswer } from "./schemas.ts"
-import { stackVersionRoutes, versionQuery } from "./versions.ts"
+import { versionQuery } from "./versions.ts"
 
 const listQuery = pageQuery.extend({
   include: z.enum(["schema"], "can only be schema").optional().meta({ description: "Adds each stack's schema" }),
   q: z.string().max(200).default("").meta({ description: "Text in the name or the description" }),
 })
 
-export const registryRoutes = (api: Api, dependencies: Dependencies, streams: EventStreams): void => {
-  const { registry, versions } = dependencies
-  const reader = createRegistryReader(dependencies)
-  const { asked, count, send, answer } = reader
+export const registryRoutes = createRoutes()
 
-  const listStacks = createRoute({
+const listStacks = createRoute(
+  {
     method: "get",
     path: "/api/registry",
     operationId: "listStacks",
@@ -30,21 +26,25 @@ export const registryRoutes = (api: Api, dependencies: Dependencies, streams: Ev
     middleware: [asked(listQuery)],
     request: { query: listQuery },
     responses: readingAs(json("Stacks", z.array(detail)), "invalid-request"),
-  })
-  api.openapi(listStacks, async (c) => {
-    const { include, ...query } = c.req.valid("query")
-    const list = { ...query, audience: c.get("caller").audience, withSchema: include !== undefined }
-    // The list is built before we know whether the client already has it, so the request counts either way.
-    const known = registry.hasList(list)
-    if (!known) await count(c)
-    const { answer: made, shown, more } = await registry.list(list)
-    return send(c, { answer: made, ...(more && { headers: { link: nextLink(c, query, shown) } }) }, !known)
-  })
+  },
+  paged,
+)
+registryRoutes.openapi(listStacks, async (c) => {
+  const { registry } = c.get("dependencies")
+  const { include, ...query } = c.req.valid("query")
+  const list = { ...query, audience: c.get("caller").audience, withSchema: include !== undefined }
+  // The list is built before we know whether the client already has it, so the request counts either way.
+  const known = registry.hasList(list)
+  if (!known) await count(c)
+  const { answer: made, shown, more } = await registry.list(list)
+  return send(c, { answer: made, ...(more && { headers: { link: nextLink(c, query, shown) } }) }, !known)
+})
 
-  // Before the stacks: `changes` isn't the name of a stack.
-  changeRoutes(api, dependencies, reader, streams)
+// Before the stacks: `changes` isn't the name of a stack.
+registryRoutes.route("/", changeRoutes)
 
-  const getStack = createRoute({
+const getStack = createRoute(
+  {
     method: "get",
     path: "/api/registry/{name}",
     operationId: "getStack",
@@ -53,18 +53,21 @@ export const registryRoutes = (api: Api, dependencies: Dependencies, streams: Ev
     middleware: [asked()],
     request: { params: namePath },
     responses: readingAs(json("Get a stack", detail), "stack-not-found"),
-  })
-  api.openapi(getStack, (c) => answer(c, c.req.valid("param").name, (stack) => ({ answer: stack.answer })))
+  },
+  ofStack,
+)
+registryRoutes.openapi(getStack, (c) => answer(c, c.req.valid("param").name, (stack) => ({ answer: stack.answer })))
 
-  const content = (
-    path: string,
-    operationId: string,
-    summary: string,
-    schema: z.ZodType,
-    pick: Body,
-    parameter: "name" | "stack",
-  ) => {
-    const route = createRoute({
+const content = (
+  path: string,
+  operationId: string,
+  summary: string,
+  schema: z.ZodType,
+  pick: Body,
+  parameter: "name" | "stack",
+) => {
+  const route = createRoute(
+    {
       method: "get",
       path,
       operationId,
@@ -73,18 +76,18 @@ export const registryRoutes = (api: Api, dependencies: Dependencies, streams: Ev
       middleware: [asked(versionQuery)],
       request: { params: z.object({ [parameter]: namePath.shape.name }), query: versionQuery },
       responses: readingAs(json(summary, schema), "stack-not-found", "invalid-request", "version-not-found"),
-    })
-    api.openapi(route, (c) =>
-      answer(c, c.req.param(parameter) ?? "", (stack) => {
-        const { version = stack.version } = c.req.valid("query")
-        return version === stack.version
-          ? foundBy(registry.body(c.get("caller").audience, stack, pick), "stack-not-found")
-          : foundBy(versions[pick](stack, version), "version-not-found")
-      }),
-    )
-  }
-  content("/api/registry/{name}/schema", "getStackSchema", "Get a stack's schema", schemaAnswer, "schema", "name")
-  content("/api/registry/stacks/{stack}/ast", "getStackAst", "Get a stack's AST", astAnswer, "ast", "stack")
-  checkRoutes(api, dependencies)
-  stackVersionRoutes(api, dependencies, reader)
+    },
+    ofStack,
+  )
+  registryRoutes.openapi(route, (c) =>
+    answer(c, c.req.param(parameter) ?? "", (stack) => {
+      const { registry, versions } = c.get("dependencies")
+      const { version = stack.version } = c.req.valid("query")
+      return version === stack.version
+        ? foundBy(registry.body(c.get("caller").audience, stack, pick), "stack-not-found")
+        : foundBy(versions[pick](stack, version), "version-not-found")
+    }),
+  )
 }
+content("/api/registry/{name}/schema", "getStackSchema", "Get a stack's schema", schemaAnswer, "schema", "name")
+content("/api/registry/stacks/{stack}/ast", "getStackAst", "Get a stack's AST", astAnswer, "ast", "stack")

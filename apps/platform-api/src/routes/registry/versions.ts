@@ -1,15 +1,15 @@
 import { addressBucket } from "@svc/http"
-import { createRoute, json, z } from "@svc/openapi"
+import { json, z } from "@svc/openapi"
 import type { Context } from "hono"
 import type { AppEnv } from "../../auth/guard.ts"
 import { accountOwner, type Owner, readerOwner } from "../../compiler/queue.ts"
 import { errors } from "../../errors.ts"
 import { plainAnswer } from "../../registry/answer.ts"
 import { languages, mediaType } from "../../registry/types/typed-module.ts"
-import type { Dependencies } from "../../dependencies.ts"
-import { type Api } from "../api.ts"
-import { nextLink, pageQuery } from "../paging.ts"
-import { foundBy, readingAs, registryRead, type RegistryReader } from "./reader.ts"
+import { createRoutes } from "../api.ts"
+import { createRoute } from "../create-route.ts"
+import { nextLink, paged, pageQuery } from "../paging.ts"
+import { answer, asked, foundBy, ofStack, readingAs, registryRead } from "./reader.ts"
 import { diffAnswer, namePath, versionsAnswer } from "./schemas.ts"
 
 const version = z
@@ -45,8 +45,10 @@ const ownerOf = (c: Context<AppEnv>): Owner => {
   return principal === undefined ? readerOwner(addressBucket(c.get("clientAddress"))) : accountOwner(principal)
 }
 
-export const stackVersionRoutes = (api: Api, { versions }: Dependencies, { asked, answer }: RegistryReader): void => {
-  const listStackVersions = createRoute({
+export const stackVersionRoutes = createRoutes()
+
+const listStackVersions = createRoute(
+  {
     method: "get",
     path: "/api/registry/{name}/versions",
     operationId: "listStackVersions",
@@ -56,18 +58,22 @@ export const stackVersionRoutes = (api: Api, { versions }: Dependencies, { asked
     middleware: [asked(pageQuery)],
     request: { params: namePath, query: pageQuery },
     responses: readingAs(json("Versions", versionsAnswer), "stack-not-found", "invalid-request"),
-  })
-  api.openapi(listStackVersions, (c) =>
-    answer(c, c.req.valid("param").name, (stack) => async () => {
-      const page = c.req.valid("query")
-      const rows = await versions.list(stack, { ...page, limit: page.limit + 1 })
-      const shown: z.infer<typeof versionsAnswer> = rows.slice(0, page.limit)
-      const link = rows.length > page.limit && { link: nextLink(c, page) }
-      return { answer: plainAnswer(JSON.stringify(shown)), headers: { ...link } }
-    }),
-  )
+  },
+  ofStack,
+  paged,
+)
+stackVersionRoutes.openapi(listStackVersions, (c) =>
+  answer(c, c.req.valid("param").name, (stack) => async () => {
+    const page = c.req.valid("query")
+    const rows = await c.get("dependencies").versions.list(stack, { ...page, limit: page.limit + 1 })
+    const shown: z.infer<typeof versionsAnswer> = rows.slice(0, page.limit)
+    const link = rows.length > page.limit && { link: nextLink(c, page) }
+    return { answer: plainAnswer(JSON.stringify(shown)), headers: { ...link } }
+  }),
+)
 
-  const diffStackVersions = createRoute({
+const diffStackVersions = createRoute(
+  {
     method: "get",
     path: "/api/registry/{name}/diff",
     operationId: "diffStackVersions",
@@ -83,22 +89,25 @@ export const stackVersionRoutes = (api: Api, { versions }: Dependencies, { asked
       "invalid-ast",
       "version-not-found",
     ),
-  })
-  api.openapi(diffStackVersions, (c) =>
-    answer(c, c.req.valid("param").name, (stack) => {
-      const given = c.req.valid("query")
-      const diff = (from: number, to: number) =>
-        foundBy(versions.diff(stack, from, to, ownerOf(c)), "version-not-found")
-      if (given.from !== undefined && given.to !== undefined) return diff(given.from, given.to)
-      return async () => {
-        const { from, to } = await pairOf(given, () => versions.numbers(stack.line))
-        const made = diff(from, to)
-        return typeof made === "function" ? made() : made
-      }
-    }),
-  )
+  },
+  ofStack,
+)
+stackVersionRoutes.openapi(diffStackVersions, (c) =>
+  answer(c, c.req.valid("param").name, (stack) => {
+    const { versions } = c.get("dependencies")
+    const given = c.req.valid("query")
+    const diff = (from: number, to: number) => foundBy(versions.diff(stack, from, to, ownerOf(c)), "version-not-found")
+    if (given.from !== undefined && given.to !== undefined) return diff(given.from, given.to)
+    return async () => {
+      const { from, to } = await pairOf(given, () => versions.numbers(stack.line))
+      const made = diff(from, to)
+      return typeof made === "function" ? made() : made
+    }
+  }),
+)
 
-  const getStackTypes = createRoute({
+const getStackTypes = createRoute(
+  {
     method: "get",
     path: "/api/registry/{name}/types",
     operationId: "getStackTypes",
@@ -108,15 +117,20 @@ export const stackVersionRoutes = (api: Api, { versions }: Dependencies, { asked
     middleware: [asked(typesQuery)],
     request: { params: namePath, query: typesQuery },
     responses: readingAs(modules, "stack-not-found", "invalid-request", "invalid-ast", "version-not-found"),
-  })
-  api.openapi(getStackTypes, (c) =>
-    answer(c, c.req.valid("param").name, (stack) => {
-      const { language, version: wanted = stack.version } = c.req.valid("query")
-      const headers = { "content-type": mediaType(language) }
-      return foundBy(versions.module(stack, wanted, language, ownerOf(c)), "version-not-found", headers)
-    }),
-  )
-}
+  },
+  ofStack,
+)
+stackVersionRoutes.openapi(getStackTypes, (c) =>
+  answer(c, c.req.valid("param").name, (stack) => {
+    const { language, version: wanted = stack.version } = c.req.valid("query")
+    const headers = { "content-type": mediaType(language) }
+    return foundBy(
+      c.get("dependencies").versions.module(stack, wanted, language, ownerOf(c)),
+      "version-not-found",
+      headers,
+    )
+  }),
+)
 
 /** The versions to compare. Defaults: the latest one, and the one before `to`. `numbers` returns them newest first. */
 export const pairOf = async (

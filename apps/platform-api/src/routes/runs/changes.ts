@@ -1,9 +1,8 @@
-import { createRoute, json, z } from "@svc/openapi"
+import { json, z } from "@svc/openapi"
 import type { PreparedVersion, ReadAst } from "../../compiler/read-upload.ts"
 import type { Orm } from "../../db/database.ts"
 import { eq } from "../../db/drizzle.ts"
 import { runs } from "../../db/schema/index.ts"
-import type { Dependencies } from "../../dependencies.ts"
 import { errors } from "../../errors.ts"
 import { ownRun, ownSpec } from "../../records/own.ts"
 import { addVersion, versionOrLatest } from "../../records/spec-versions.ts"
@@ -12,7 +11,8 @@ import { moveRun } from "../../work/events.ts"
 import { addJob, wakeJob } from "../../work/queue/jobs.ts"
 import { readBuild, type RunRow } from "../../work/records.ts"
 import { cancelRun } from "../../work/steps/run.ts"
-import { type Api, idPath, jsonRequest } from "../api.ts"
+import { createRoutes, idPath, jsonRequest } from "../api.ts"
+import { createRoute } from "../create-route.ts"
 import { astPayload, nothing } from "../body-fields.ts"
 import { newBuild } from "../builds/changes.ts"
 import { type Change, change, changeFailures, changingWithBody } from "../change.ts"
@@ -97,66 +97,64 @@ const versionOf = (given: z.infer<typeof newRun>, ast: ReadAst | undefined): Pre
   throw errors.fail("invalid-request", { details: { path: "spec_version_id", reason } })
 }
 
-export const runChangeRoutes = (api: Api, dependencies: Dependencies): void => {
-  const { config } = dependencies
+export const runChangeRoutes = createRoutes()
 
-  const startRun = createRoute({
+const startRun = createRoute({
+  method: "post",
+  path: "/api/automation/runs",
+  operationId: "startRun",
+  summary: "Start a publish run",
+  description: "Publishes an AST in six steps: version, check, approve, build, deploy, verify.",
+  ...changingWithBody(),
+  request: { body: jsonRequest(newRun) },
+  responses: { 202: json("Taken", runWithSteps), ...changeFailures("invalid-ast", "spec-not-found", ...deployCodes) },
+})
+runChangeRoutes.openapi(startRun, (c) => {
+  const given = c.req.valid("json")
+  const prepared = versionOf(given, c.get("upload")?.ast)
+  return change(c, async ({ tx, at, userId, config, tell }) => {
+    // The lock on the spec gives its runs the same order as their versions.
+    const spec = await ownSpec(tx, userId, given.spec_id)
+    await firstLook(tx, spec, config.streamUrlTemplate, at)
+    const limit = config.versionsPerSpec
+    const added = prepared && (await addVersion(tx, spec, prepared, { message: null, limit, at }))
+    if (added?.isNew === true) await tell("version.create", `spec:${spec.id} version:${added.number}`)
+    const specVersionId = added?.id ?? (await versionOrLatest(tx, spec.id, given.spec_version_id))
+    const { allow_breaking: allowBreaking, approval } = given
+    const run = { ownerId: userId, specId: spec.id, specVersionId, allowBreaking, approval, attempt: 1 }
+    const id = await beginRun(tx, run, new Set(), config.perOwner.waitingRuns, at)
+    await tell("run.create", `run:${id}`)
+    return taken(tx, userId, id)
+  })
+})
+
+for (const verb of ["resume", "retry", "cancel"] as const) {
+  const { from, done, summary, work } = operations[verb]
+  const codes = [
+    "run-not-found",
+    "run-state",
+    ...(verb === "retry" ? (["spec-not-found", "limit-reached"] as const) : []),
+  ] as const
+  const route = createRoute({
     method: "post",
-    path: "/api/automation/runs",
-    operationId: "startRun",
-    summary: "Start a publish run",
-    description: "Publishes an AST in six steps: version, check, approve, build, deploy, verify.",
-    ...changingWithBody(dependencies),
-    request: { body: jsonRequest(newRun) },
-    responses: { 202: json("Taken", runWithSteps), ...changeFailures("invalid-ast", "spec-not-found", ...deployCodes) },
+    path: `/api/automation/runs/{id}/${verb}`,
+    operationId: `${verb}Run`,
+    summary,
+    ...changingWithBody("run-not-found"),
+    request: { params: idPath, body: jsonRequest(nothing) },
+    responses: { 202: json("Taken", runWithSteps), ...changeFailures(...codes) },
   })
-  api.openapi(startRun, (c) => {
-    const given = c.req.valid("json")
-    const prepared = versionOf(given, c.get("upload")?.ast)
-    return change(dependencies, c, async ({ tx, at, userId, tell }) => {
-      // The lock on the spec gives its runs the same order as their versions.
-      const spec = await ownSpec(tx, userId, given.spec_id)
-      await firstLook(tx, spec, config.streamUrlTemplate, at)
-      const limit = config.versionsPerSpec
-      const added = prepared && (await addVersion(tx, spec, prepared, { message: null, limit, at }))
-      if (added?.isNew === true) await tell("version.create", `spec:${spec.id} version:${added.number}`)
-      const specVersionId = added?.id ?? (await versionOrLatest(tx, spec.id, given.spec_version_id))
-      const { allow_breaking: allowBreaking, approval } = given
-      const run = { ownerId: userId, specId: spec.id, specVersionId, allowBreaking, approval, attempt: 1 }
-      const id = await beginRun(tx, run, new Set(), config.perOwner.waitingRuns, at)
-      await tell("run.create", `run:${id}`)
-      return taken(tx, userId, id)
+  runChangeRoutes.openapi(route, (c) => {
+    const { id } = c.req.valid("param")
+    return change(c, async (made) => {
+      const { tx, userId, config, tell } = made
+      const run = await ownRun(tx, userId, id)
+      if (!from.includes(run.status)) {
+        throw errors.fail("run-state", { message: `The run is ${run.status} and can't be ${done}.` })
+      }
+      const result = await work(run, made, config.perOwner.waitingRuns)
+      await tell(`run.${verb}`, `run:${result}`)
+      return taken(tx, userId, result)
     })
   })
-
-  for (const verb of ["resume", "retry", "cancel"] as const) {
-    const { from, done, summary, work } = operations[verb]
-    const codes = [
-      "run-not-found",
-      "run-state",
-      ...(verb === "retry" ? (["spec-not-found", "limit-reached"] as const) : []),
-    ] as const
-    const route = createRoute({
-      method: "post",
-      path: `/api/automation/runs/{id}/${verb}`,
-      operationId: `${verb}Run`,
-      summary,
-      ...changingWithBody(dependencies, "run-not-found"),
-      request: { params: idPath, body: jsonRequest(nothing) },
-      responses: { 202: json("Taken", runWithSteps), ...changeFailures(...codes) },
-    })
-    api.openapi(route, (c) => {
-      const { id } = c.req.valid("param")
-      return change(dependencies, c, async (made) => {
-        const { tx, userId, tell } = made
-        const run = await ownRun(tx, userId, id)
-        if (!from.includes(run.status)) {
-          throw errors.fail("run-state", { message: `The run is ${run.status} and can't be ${done}.` })
-        }
-        const result = await work(run, made, config.perOwner.waitingRuns)
-        await tell(`run.${verb}`, `run:${result}`)
-        return taken(tx, userId, result)
-      })
-    })
-  }
 }

@@ -1,25 +1,17 @@
 import { setTimeout as delay } from "node:timers/promises"
 import { countStream } from "@svc/http"
-import { createRoute } from "@svc/openapi"
 import { policies } from "../../auth/agent-policy.ts"
 import { requestMs } from "../../auth/guard.ts"
 import { keyCheck } from "../../auth/key-watch.ts"
-import type { Orm } from "../../db/database.ts"
+import type { Database, Orm } from "../../db/database.ts"
 import { and, asc, desc, eq, gt, sql } from "../../db/drizzle.ts"
 import { runChanges, runs } from "../../db/schema/index.ts"
 import { prepared } from "../../db/statements.ts"
 import { errors } from "../../errors.ts"
 import { lifeCycles } from "../../records/transitions.ts"
-import type { Dependencies } from "../../dependencies.ts"
-import { type Api, idPath, keyFailures } from "../api.ts"
-import {
-  eventStream,
-  eventStreamHeaders,
-  type EventStream,
-  type EventStreams,
-  lastEventId,
-  leaseMs,
-} from "../event-streams.ts"
+import { createRoutes, idPath, keyFailures } from "../api.ts"
+import { createRoute } from "../create-route.ts"
+import { eventStream, eventStreamHeaders, type EventStream, lastEventId, leaseMs, resumed } from "../event-streams.ts"
 import { reading, readOne } from "../owned.ts"
 import { runStatements } from "./runs.ts"
 
@@ -53,89 +45,92 @@ const write = ({ id, step, status }: Event): string =>
   `id: ${id}\nevent: ${step === null ? "status" : "step"}\ndata: ${JSON.stringify(step === null ? { status } : { name: step, status })}\n\n`
 
 /** Sends a run's changes as they happen, until it ends. */
-export const runEventRoutes = (api: Api, dependencies: Dependencies, streams: EventStreams): void => {
-  const follow = async (
-    stream: EventStream,
-    runId: number,
-    since: number | undefined,
-    mayRead: () => Promise<boolean>,
-  ): Promise<void> => {
-    const text = new TextEncoder()
-    let last = since ?? 0
-    let unchecked = 0
-    const send = (event: Event): void => stream.send(text.encode(write(event)))
-    const round = async (): Promise<void> => {
-      if (unchecked >= checkMs) {
-        if (!(await mayRead())) return stream.end()
-        unchecked = 0
-      }
-      const changes = await dependencies.database
-        .within(requestMs)
-        .run((db) => changesSince(db).execute({ id: runId, since: last }))
-      for (const event of changes) {
-        last = event.id
-        send(event)
-      }
-      if (changes.some((event) => event.step === null && isOver(event.status))) stream.end()
-    }
-    const begin = async (): Promise<void> => {
-      const queries = dependencies.database.within(requestMs)
-      const [state] = await queries.run((db) => stateOf(db).execute({ id: runId }))
-      if (state === undefined) return
-      if (since === undefined) {
-        last = state.change ?? 0
-        send({ id: last, step: null, status: state.status })
-      } else await round()
-      if (isOver(state.status)) stream.end()
-    }
-    // Ignore outages: the client's connection doesn't depend on the database.
-    await begin().catch(() => {})
-    for (;;) {
-      await delay(pollMs)
-      if (stream.hasEnded()) return
-      unchecked += pollMs
-      await round().catch(() => {})
-    }
-  }
+export const runEventRoutes = createRoutes()
 
-  const followRun = createRoute({
+const follow = async (
+  database: Database,
+  stream: EventStream,
+  runId: number,
+  since: number | undefined,
+  mayRead: () => Promise<boolean>,
+): Promise<void> => {
+  const text = new TextEncoder()
+  let last = since ?? 0
+  let unchecked = 0
+  const send = (event: Event): void => stream.send(text.encode(write(event)))
+  const round = async (): Promise<void> => {
+    if (unchecked >= checkMs) {
+      if (!(await mayRead())) return stream.end()
+      unchecked = 0
+    }
+    const changes = await database.within(requestMs).run((db) => changesSince(db).execute({ id: runId, since: last }))
+    for (const event of changes) {
+      last = event.id
+      send(event)
+    }
+    if (changes.some((event) => event.step === null && isOver(event.status))) stream.end()
+  }
+  const begin = async (): Promise<void> => {
+    const queries = database.within(requestMs)
+    const [state] = await queries.run((db) => stateOf(db).execute({ id: runId }))
+    if (state === undefined) return
+    if (since === undefined) {
+      last = state.change ?? 0
+      send({ id: last, step: null, status: state.status })
+    } else await round()
+    if (isOver(state.status)) stream.end()
+  }
+  // Ignore outages: the client's connection doesn't depend on the database.
+  await begin().catch(() => {})
+  for (;;) {
+    await delay(pollMs)
+    if (stream.hasEnded()) return
+    unchecked += pollMs
+    await round().catch(() => {})
+  }
+}
+
+const followRun = createRoute(
+  {
     method: "get",
     path: "/api/automation/runs/{id}/events",
     operationId: "followRun",
     summary: "Follow a run",
     description:
       "Sends the current status first, then each change of the run and its steps as it happens. The stream ends with the run, or when the key is revoked or the run is no longer shared with you.",
-    ...reading(dependencies),
+    ...reading,
     request: { params: idPath },
     responses: {
       200: eventStream("Server-sent events"),
       ...keyFailures(policies.ownRecords, "invalid-request", "run-not-found", "limit-reached"),
     },
-  })
-  api.openapi(followRun, async (c) => {
-    const { id: runId } = c.req.valid("param")
-    await readOne(c, runStatements.seen, runId, "run-not-found")
-    const { userId } = c.get("principal")
-    // A stream would stay open after a HEAD request.
-    if (c.req.method === "HEAD") return c.body(null, 200, eventStreamHeaders)
-    const limit = dependencies.config.perOwner.eventStreams
-    const places = [{ pool: `run-events ${userId}`, limit }]
-    const entry = await dependencies.limits.enter({ places, leaseMs, renewed: true })
-    if ("full" in entry) {
-      throw errors.fail("limit-reached", {
-        message: `You have ${limit} event streams open, the maximum (SVC_EVENT_STREAMS_PER_OWNER).`,
-        hint: "Close one, or wait until one of the runs ends.",
-      })
-    }
-    const since = lastEventId(c)
-    const isGood = keyCheck(dependencies, c)
-    const seen = (db: Orm) => runStatements.seen(db).execute({ account: userId, id: runId })
-    const mayRead = async (): Promise<boolean> =>
-      (await isGood()) && (await dependencies.database.within(requestMs).run(seen)).length > 0
-    const events = streams.open(countStream(c), (stream) => {
-      void follow(stream, runId, since, mayRead)
-      return entry.leave
+  },
+  resumed,
+)
+runEventRoutes.openapi(followRun, async (c) => {
+  const { database, config, limits, streams } = c.get("dependencies")
+  const { id: runId } = c.req.valid("param")
+  await readOne(c, runStatements.seen, runId, "run-not-found")
+  const { userId } = c.get("principal")
+  // A stream would stay open after a HEAD request.
+  if (c.req.method === "HEAD") return c.body(null, 200, eventStreamHeaders)
+  const limit = config.perOwner.eventStreams
+  const places = [{ pool: `run-events ${userId}`, limit }]
+  const entry = await limits.enter({ places, leaseMs, renewed: true })
+  if ("full" in entry) {
+    throw errors.fail("limit-reached", {
+      message: `You have ${limit} event streams open, the maximum (SVC_EVENT_STREAMS_PER_OWNER).`,
+      hint: "Close one, or wait until one of the runs ends.",
     })
-    return c.body(events, 200, eventStreamHeaders)
+  }
+  const since = lastEventId(c)
+  const isGood = keyCheck(c)
+  const seen = (db: Orm) => runStatements.seen(db).execute({ account: userId, id: runId })
+  const mayRead = async (): Promise<boolean> =>
+    (await isGood()) && (await database.within(requestMs).run(seen)).length > 0
+  const events = streams.open(countStream(c), (stream) => {
+    void follow(database, stream, runId, since, mayRead)
+    return entry.leave
   })
-}
+  return c.body(events, 200, eventStreamHeaders)
+})

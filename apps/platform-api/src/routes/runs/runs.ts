@@ -2,10 +2,9 @@ import { z } from "@svc/openapi"
 import { asc, desc, eq } from "../../db/drizzle.ts"
 import { runs, runSteps, runTriggers, stepStatuses } from "../../db/schema/index.ts"
 import { prepared, theRow } from "../../db/statements.ts"
-import type { Dependencies } from "../../dependencies.ts"
 import { runStatuses } from "../../records/transitions.ts"
 import { isOnPage, isVisible, selectVisible } from "../../records/visible.ts"
-import type { Api } from "../api.ts"
+import { createRoutes } from "../api.ts"
 import { sendOwn } from "../conditional.ts"
 import { listRoute, readOne, readPage, recordRoute } from "../owned.ts"
 import { id, record, text, time } from "../record.ts"
@@ -60,14 +59,14 @@ export const presentRun = (rows: Awaited<ReturnType<ReturnType<typeof runStateme
   steps: rows.flatMap((row) => row.step ?? []),
 })
 
-export const runRoutes = (api: Api, dependencies: Dependencies): void => {
-  const path = "/api/automation/runs"
-  const listRuns = listRoute(dependencies, path, "Runs", runAnswer)
-  api.openapi(listRuns, async (c) => sendOwn(c, await readPage(c, runStatements.list, c.req.valid("query"))))
+export const runRoutes = createRoutes()
 
-  const texts = { response: "The run, with its steps in order", description: "Includes its steps." }
-  const getRun = recordRoute(dependencies, path, "Run", runWithSteps, texts)
-  api.openapi(getRun, async (c) =>
-    sendOwn(c, presentRun(await readOne(c, runStatements.one, c.req.valid("param").id, "run-not-found"))),
-  )
-}
+const path = "/api/automation/runs"
+const listRuns = listRoute(path, "Runs", runAnswer)
+runRoutes.openapi(listRuns, async (c) => sendOwn(c, await readPage(c, runStatements.list, c.req.valid("query"))))
+
+const texts = { response: "The run, with its steps in order", description: "Includes its steps." }
+const getRun = recordRoute(path, "Run", runWithSteps, texts)
+runRoutes.openapi(getRun, async (c) =>
+  sendOwn(c, presentRun(await readOne(c, runStatements.one, c.req.valid("param").id, "run-not-found"))),
+)

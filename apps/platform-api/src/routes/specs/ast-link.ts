@@ -1,12 +1,12 @@
 import { promisify } from "node:util"
 import { gunzip } from "node:zlib"
-import { createRoute, json, z } from "@svc/openapi"
+import { json, z } from "@svc/openapi"
 import { requestMs } from "../../auth/guard.ts"
 import { orm } from "../../db/drizzle.ts"
 import { specVersions } from "../../db/schema/index.ts"
 import { errors } from "../../errors.ts"
-import type { Dependencies } from "../../dependencies.ts"
-import { access, type Api, checkId, failures, idPath, type Sent } from "../api.ts"
+import { access, createRoutes, checkId, failures, idPath, type Sent } from "../api.ts"
+import { createRoute } from "../create-route.ts"
 
 const unpack = promisify(gunzip)
 
@@ -29,19 +29,20 @@ const getAstByLink = createRoute({
   responses: { 200: json("The AST", z.looseObject({})), ...failures("version-not-found", "service-unavailable") },
 })
 
-export const astLinkRoutes = (api: Api, dependencies: Dependencies): void => {
-  api.openapi(getAstByLink, async (c) => {
-    const { id } = c.req.valid("param")
-    const { until = "", signature = "" } = c.req.valid("query")
-    if (dependencies.astLinks?.isGood(id, Number(until), signature, dependencies.wallClock()) !== true) {
-      throw errors.fail("version-not-found")
-    }
-    const [row] = await dependencies.database
-      .within(requestMs)
-      .run((db) => db.select({ astGzip: specVersions.astGzip }).from(specVersions).where(orm.eq(specVersions.id, id)))
-    if (row === undefined) throw errors.fail("version-not-found")
-    const headers = { "content-type": "application/json", "cache-control": "private, no-store" }
-    const ast = Uint8Array.from(await unpack(row.astGzip))
-    return c.body(ast, 200, headers) as Response as Sent<Record<string, unknown>, 200>
-  })
-}
+export const astLinkRoutes = createRoutes()
+
+astLinkRoutes.openapi(getAstByLink, async (c) => {
+  const { astLinks, database, wallClock } = c.get("dependencies")
+  const { id } = c.req.valid("param")
+  const { until = "", signature = "" } = c.req.valid("query")
+  if (astLinks?.isGood(id, Number(until), signature, wallClock()) !== true) {
+    throw errors.fail("version-not-found")
+  }
+  const [row] = await database
+    .within(requestMs)
+    .run((db) => db.select({ astGzip: specVersions.astGzip }).from(specVersions).where(orm.eq(specVersions.id, id)))
+  if (row === undefined) throw errors.fail("version-not-found")
+  const headers = { "content-type": "application/json", "cache-control": "private, no-store" }
+  const ast = Uint8Array.from(await unpack(row.astGzip))
+  return c.body(ast, 200, headers) as Response as Sent<Record<string, unknown>, 200>
+})

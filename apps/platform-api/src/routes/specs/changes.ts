@@ -1,4 +1,4 @@
-import { createRoute, json, z } from "@svc/openapi"
+import { json, z } from "@svc/openapi"
 import { diffOf } from "../../compiler/compiler.ts"
 import { accountOwner } from "../../compiler/queue.ts"
 import type { PreparedVersion, ReadAst } from "../../compiler/read-upload.ts"
@@ -9,7 +9,6 @@ import { theRow } from "../../db/statements.ts"
 import type { Orm } from "../../db/database.ts"
 import { eq } from "../../db/drizzle.ts"
 import { specs } from "../../db/schema/index.ts"
-import type { Dependencies } from "../../dependencies.ts"
 import { errors } from "../../errors.ts"
 import { makeSpecSlug } from "../../records/names.ts"
 import { ownSpec } from "../../records/own.ts"
@@ -17,9 +16,10 @@ import { shareSpec } from "../../records/sharing.ts"
 import { checkName, checkNumber, checkRenamed, deprecatedNow, showAtOnce } from "../../records/spec-rules.ts"
 import { addVersion, latestOwnVersion, ofVersion, VersionMoved } from "../../records/spec-versions.ts"
 import { deleteSpec } from "../../work/delete-spec.ts"
-import { type Api, idPath, jsonRequest, keyFailures } from "../api.ts"
+import { createRoutes, idPath, jsonRequest, keyFailures } from "../api.ts"
+import { createRoute } from "../create-route.ts"
 import { change, changeFailures, changing, changingWithBody } from "../change.ts"
-import { checkPreconditions } from "../conditional.ts"
+import { checkPreconditions, conditional } from "../conditional.ts"
 import { versionIn } from "../large-body.ts"
 import { newSpec, newVersion, specChange, versionAnswer } from "./bodies.ts"
 import { presentSpec, specAnswer, specStatements } from "./specs.ts"
@@ -36,106 +36,109 @@ const firstVersion = (given: z.infer<typeof newSpec>, ast: ReadAst | undefined):
   throw errors.fail("invalid-request", { details: { path: "entity_name", reason } })
 }
 
-export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => {
-  const { config } = dependencies
+export const specChangeRoutes = createRoutes()
 
-  const createSpec = createRoute({
-    method: "post",
-    path: "/api/specs",
-    operationId: "createSpec",
-    summary: "Create a spec",
-    description: "If an AST is given, it becomes the first version.",
-    ...changingWithBody(dependencies),
-    request: { body: jsonRequest(newSpec) },
-    responses: {
-      201: json("The spec", specAnswer),
-      ...changeFailures("invalid-ast", "spec-name-taken", "limit-reached"),
-    },
+const createSpec = createRoute({
+  method: "post",
+  path: "/api/specs",
+  operationId: "createSpec",
+  summary: "Create a spec",
+  description: "If an AST is given, it becomes the first version.",
+  ...changingWithBody(),
+  request: { body: jsonRequest(newSpec) },
+  responses: {
+    201: json("The spec", specAnswer),
+    ...changeFailures("invalid-ast", "spec-name-taken", "limit-reached"),
+  },
+})
+specChangeRoutes.openapi(createSpec, (c) => {
+  const given = c.req.valid("json")
+  const prepared = firstVersion(given, c.get("upload")?.ast)
+  return change(c, async ({ tx, at, userId, config, tell }) => {
+    await checkNumber(tx, userId, config.perOwner.specs)
+    await checkName(tx, userId, given.name)
+    const [spec] = await tx
+      .insert(specs)
+      .values({
+        ownerId: userId,
+        name: given.name,
+        entityName: prepared === undefined ? null : (given.entity_name ?? null),
+        description: given.description ?? null,
+        urlSlug: makeSpecSlug(given.name, c.get("dependencies").randomBytes),
+        websocketUrl: given.websocket_url ?? null,
+        visibility: given.visibility,
+        latestVersion: 0,
+        createdAt: at,
+        updatedAt: at,
+      })
+      .returning()
+    if (spec === undefined) throw new Error("the spec was not stored")
+    if (given.shared_with !== undefined) await shareSpec(tx, spec.id, given.shared_with)
+    await tell("spec.create", `spec:${spec.id}`)
+    if (prepared !== undefined) {
+      await addVersion(tx, spec, prepared, { message: null, limit: config.versionsPerSpec, at })
+      await tell("version.create", `spec:${spec.id} version:1`)
+    }
+    const body = await answerOf(tx, userId, spec.id)
+    return { status: 201, body, location: `/api/specs/${spec.id}` } as const
   })
-  api.openapi(createSpec, (c) => {
-    const given = c.req.valid("json")
-    const prepared = firstVersion(given, c.get("upload")?.ast)
-    return change(dependencies, c, async ({ tx, at, userId, tell }) => {
-      await checkNumber(tx, userId, config.perOwner.specs)
-      await checkName(tx, userId, given.name)
-      const [spec] = await tx
-        .insert(specs)
-        .values({
-          ownerId: userId,
-          name: given.name,
-          entityName: prepared === undefined ? null : (given.entity_name ?? null),
-          description: given.description ?? null,
-          urlSlug: makeSpecSlug(given.name, dependencies.randomBytes),
-          websocketUrl: given.websocket_url ?? null,
-          visibility: given.visibility,
-          latestVersion: 0,
-          createdAt: at,
-          updatedAt: at,
-        })
-        .returning()
-      if (spec === undefined) throw new Error("the spec was not stored")
-      if (given.shared_with !== undefined) await shareSpec(tx, spec.id, given.shared_with)
-      await tell("spec.create", `spec:${spec.id}`)
-      if (prepared !== undefined) {
-        await addVersion(tx, spec, prepared, { message: null, limit: config.versionsPerSpec, at })
-        await tell("version.create", `spec:${spec.id} version:1`)
-      }
-      const body = await answerOf(tx, userId, spec.id)
-      return { status: 201, body, location: `/api/specs/${spec.id}` } as const
-    })
-  })
+})
 
-  const changeSpec = createRoute({
+const changeSpec = createRoute(
+  {
     method: "put",
     path: "/api/specs/{id}",
     operationId: "changeSpec",
     summary: "Change a spec",
     description: "`visibility`, `shared_with` and `deprecated` take effect at once, the rest with the next build.",
-    ...changingWithBody(dependencies, "spec-not-found"),
+    ...changingWithBody("spec-not-found"),
     request: { params: idPath, body: jsonRequest(specChange) },
     responses: {
       200: json("The spec", specAnswer),
       ...changeFailures("spec-not-found", "spec-name-taken", "spec-deployed", "precondition-failed"),
     },
+  },
+  conditional,
+)
+specChangeRoutes.openapi(changeSpec, (c) => {
+  const { id } = c.req.valid("param")
+  const given = c.req.valid("json")
+  return change(c, async ({ tx, at, userId, config, tell }) => {
+    const spec = await ownSpec(tx, userId, id)
+    await checkPreconditions(c, () => answerOf(tx, userId, id))
+    if (given.name !== undefined && given.name !== spec.name) {
+      await checkRenamed(tx, id)
+      await checkName(tx, userId, given.name)
+    }
+    const [changed] = await tx
+      .update(specs)
+      // What is undefined stays.
+      .set({
+        name: given.name,
+        description: given.description,
+        websocketUrl: given.websocket_url,
+        visibility: given.visibility,
+        deprecated: deprecatedNow(given.deprecated, spec, at),
+        updatedAt: at > spec.updatedAt ? at : spec.updatedAt,
+      })
+      .where(eq(specs.id, id))
+      .returning()
+    if (given.shared_with !== undefined) await shareSpec(tx, id, given.shared_with)
+    const atOnce = [given.visibility, given.shared_with, given.deprecated].some((value) => value !== undefined)
+    if (changed !== undefined && atOnce) await showAtOnce(tx, changed, config.publicStacks === "operator")
+    await tell("spec.update", `spec:${id}`)
+    return { status: 200, body: await answerOf(tx, userId, id) } as const
   })
-  api.openapi(changeSpec, (c) => {
-    const { id } = c.req.valid("param")
-    const given = c.req.valid("json")
-    return change(dependencies, c, async ({ tx, at, userId, tell }) => {
-      const spec = await ownSpec(tx, userId, id)
-      await checkPreconditions(c, () => answerOf(tx, userId, id))
-      if (given.name !== undefined && given.name !== spec.name) {
-        await checkRenamed(tx, id)
-        await checkName(tx, userId, given.name)
-      }
-      const [changed] = await tx
-        .update(specs)
-        // What is undefined stays.
-        .set({
-          name: given.name,
-          description: given.description,
-          websocketUrl: given.websocket_url,
-          visibility: given.visibility,
-          deprecated: deprecatedNow(given.deprecated, spec, at),
-          updatedAt: at > spec.updatedAt ? at : spec.updatedAt,
-        })
-        .where(eq(specs.id, id))
-        .returning()
-      if (given.shared_with !== undefined) await shareSpec(tx, id, given.shared_with)
-      const atOnce = [given.visibility, given.shared_with, given.deprecated].some((value) => value !== undefined)
-      if (changed !== undefined && atOnce) await showAtOnce(tx, changed, config.publicStacks === "operator")
-      await tell("spec.update", `spec:${id}`)
-      return { status: 200, body: await answerOf(tx, userId, id) } as const
-    })
-  })
+})
 
-  const removeSpec = createRoute({
+const removeSpec = createRoute(
+  {
     method: "delete",
     path: "/api/specs/{id}",
     operationId: "deleteSpec",
     summary: "Delete a spec",
     description: "Deletes its stopped deployments too. Its builds and runs stay.",
-    ...changing(dependencies, "spec-not-found"),
+    ...changing("spec-not-found"),
     request: { params: idPath },
     responses: {
       200: json("Deleted", z.object({ id: z.int(), deleted: z.literal(true) })),
@@ -148,66 +151,70 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
         "precondition-failed",
       ),
     },
+  },
+  conditional,
+)
+specChangeRoutes.openapi(removeSpec, (c) => {
+  const { id } = c.req.valid("param")
+  return change(c, async ({ tx, at, userId, tell }) => {
+    await ownSpec(tx, userId, id)
+    await checkPreconditions(c, () => answerOf(tx, userId, id))
+    await deleteSpec(tx, id, at)
+    await tell("spec.delete", `spec:${id}`)
+    return { status: 200, body: { id, deleted: true } } as const
   })
-  api.openapi(removeSpec, (c) => {
-    const { id } = c.req.valid("param")
-    return change(dependencies, c, async ({ tx, at, userId, tell }) => {
-      await ownSpec(tx, userId, id)
-      await checkPreconditions(c, () => answerOf(tx, userId, id))
-      await deleteSpec(tx, id, at)
-      await tell("spec.delete", `spec:${id}`)
-      return { status: 200, body: { id, deleted: true } } as const
-    })
-  })
+})
 
-  const addSpecVersion = createRoute({
-    method: "post",
-    path: "/api/specs/{id}/versions",
-    operationId: "addSpecVersion",
-    summary: "Add a version to a spec",
-    description: "The content of the latest version again adds no version.",
-    ...changingWithBody(dependencies, "spec-not-found"),
-    request: { params: idPath, body: jsonRequest(newVersion) },
-    responses: {
-      200: json("The latest version has this content", versionAnswer),
-      201: json("The version", versionAnswer),
-      ...changeFailures("invalid-ast", "spec-not-found", "limit-reached"),
-    },
-  })
-  api.openapi(addSpecVersion, async (c) => {
-    const { id } = c.req.valid("param")
-    const { message = null } = c.req.valid("json")
-    const prepared = versionIn(c.get("upload")?.ast)
-    const principal = c.get("principal")
-    const { userId: owner } = principal
-    const about = { owner: accountOwner(principal), signal: c.req.raw.signal }
-    const add = (latest: number | null, diff: MadeDiff | undefined) =>
-      change(dependencies, c, async ({ tx, at, userId, tell }) => {
-        const spec = await ownSpec(tx, userId, id)
-        const added = await addVersion(tx, spec, prepared, { message, limit: config.versionsPerSpec, at, latest })
-        if (added.isNew) await tell("version.create", `spec:${id} version:${added.number}`)
-        const from = added.isNew ? Math.max(added.number - 1, 1) : added.number
-        const body: z.infer<typeof versionAnswer> = {
-          version: added.number,
-          content_is_new: added.contentIsNew,
-          version_is_new: added.isNew,
-          message: added.message,
-          diff: JSON.parse(diffText({ from, to: added.number }, diff)),
-        }
-        return { status: added.isNew ? (201 as const) : (200 as const), body }
-      })
-    for (;;) {
-      const latest = await dependencies.database.within(requestMs).run((tx) => latestOwnVersion(tx, owner, id))
-      const diff =
-        latest === undefined || latest.contentHash === prepared.contentHash
-          ? undefined
-          : await diffOf(dependencies.compiler, ofVersion(latest), ofVersion(prepared), about)
-      try {
-        return await add(latest?.id ?? null, diff)
-      } catch (error) {
-        // Somebody else added a version meanwhile. This can only happen as often as a spec can have versions.
-        if (!(error instanceof VersionMoved)) throw error
+const addSpecVersion = createRoute({
+  method: "post",
+  path: "/api/specs/{id}/versions",
+  operationId: "addSpecVersion",
+  summary: "Add a version to a spec",
+  description: "The content of the latest version again adds no version.",
+  ...changingWithBody("spec-not-found"),
+  request: { params: idPath, body: jsonRequest(newVersion) },
+  responses: {
+    200: json("The latest version has this content", versionAnswer),
+    201: json("The version", versionAnswer),
+    ...changeFailures("invalid-ast", "spec-not-found", "limit-reached"),
+  },
+})
+specChangeRoutes.openapi(addSpecVersion, async (c) => {
+  const { id } = c.req.valid("param")
+  const { message = null } = c.req.valid("json")
+  const prepared = versionIn(c.get("upload")?.ast)
+  const principal = c.get("principal")
+  const { userId: owner } = principal
+  const about = { owner: accountOwner(principal), signal: c.req.raw.signal }
+  const add = (latest: number | null, diff: MadeDiff | undefined) =>
+    change(c, async ({ tx, at, userId, config, tell }) => {
+      const spec = await ownSpec(tx, userId, id)
+      const added = await addVersion(tx, spec, prepared, { message, limit: config.versionsPerSpec, at, latest })
+      if (added.isNew) await tell("version.create", `spec:${id} version:${added.number}`)
+      const from = added.isNew ? Math.max(added.number - 1, 1) : added.number
+      const body: z.infer<typeof versionAnswer> = {
+        version: added.number,
+        content_is_new: added.contentIsNew,
+        version_is_new: added.isNew,
+        message: added.message,
+        diff: JSON.parse(diffText({ from, to: added.number }, diff)),
       }
+      return { status: added.isNew ? (201 as const) : (200 as const), body }
+    })
+  for (;;) {
+    const latest = await c
+      .get("dependencies")
+      .database.within(requestMs)
+      .run((tx) => latestOwnVersion(tx, owner, id))
+    const diff =
+      latest === undefined || latest.contentHash === prepared.contentHash
+        ? undefined
+        : await diffOf(c.get("dependencies").compiler, ofVersion(latest), ofVersion(prepared), about)
+    try {
+      return await add(latest?.id ?? null, diff)
+    } catch (error) {
+      // Somebody else added a version meanwhile. This can only happen as often as a spec can have versions.
+      if (!(error instanceof VersionMoved)) throw error
     }
-  })
-}
+  }
+})

@@ -1,4 +1,4 @@
-import { createRoute, z } from "@svc/openapi"
+import { z } from "@svc/openapi"
 import { diffOf } from "../../compiler/compiler.ts"
 import { accountOwner } from "../../compiler/queue.ts"
 import { diffText } from "../../compiler/tasks.ts"
@@ -6,14 +6,14 @@ import type { Orm } from "../../db/database.ts"
 import { and, desc, eq, exists, sql } from "../../db/drizzle.ts"
 import { agentProfiles, specs, specShares, specVersions, visibilities } from "../../db/schema/index.ts"
 import { prepared } from "../../db/statements.ts"
-import type { Dependencies } from "../../dependencies.ts"
 import { errors } from "../../errors.ts"
 import { astOfVersions, numbersOf } from "../../records/spec-versions.ts"
 import { isOnPage, isVisible, selectVisible } from "../../records/visible.ts"
-import { type Api, idPath } from "../api.ts"
-import { sendOwn } from "../conditional.ts"
+import { createRoutes, idPath } from "../api.ts"
+import { createRoute } from "../create-route.ts"
+import { revalidated, sendOwn } from "../conditional.ts"
 import { listRoute, readBelongings, reading, readingAs, readOne, readPage, recordRoute } from "../owned.ts"
-import { pageQuery } from "../paging.ts"
+import { paged, pageQuery } from "../paging.ts"
 import { id, record, text, time } from "../record.ts"
 import { deprecation, diffAnswer, schemaAnswer } from "../registry/schemas.ts"
 import { diffQuery, existing, pairOf } from "../registry/versions.ts"
@@ -109,76 +109,81 @@ export const specStatements = {
 
 type SpecRow = Awaited<ReturnType<ReturnType<typeof specStatements.one>["execute"]>>[number]
 
-export const specRoutes = (api: Api, dependencies: Dependencies): void => {
-  const path = "/api/specs"
-  const listSpecs = listRoute(dependencies, path, "Specs", specAnswer)
-  api.openapi(listSpecs, async (c) => {
-    const rows = await readPage(c, specStatements.list, c.req.valid("query"))
-    return sendOwn(c, rows.map(presentSpec))
-  })
+export const specRoutes = createRoutes()
 
-  const getSpec = recordRoute(dependencies, path, "Spec", specAnswer, { response: "The spec" })
-  api.openapi(getSpec, async (c) => {
-    const [row] = await readOne(c, specStatements.one, c.req.valid("param").id, "spec-not-found")
-    return sendOwn(c, presentSpec(row))
-  })
+const path = "/api/specs"
+const listSpecs = listRoute(path, "Specs", specAnswer)
+specRoutes.openapi(listSpecs, async (c) => {
+  const rows = await readPage(c, specStatements.list, c.req.valid("query"))
+  return sendOwn(c, rows.map(presentSpec))
+})
 
-  const getSpecSchema = createRoute({
+const getSpec = recordRoute(path, "Spec", specAnswer, { response: "The spec" })
+specRoutes.openapi(getSpec, async (c) => {
+  const [row] = await readOne(c, specStatements.one, c.req.valid("param").id, "spec-not-found")
+  return sendOwn(c, presentSpec(row))
+})
+
+const getSpecSchema = createRoute(
+  {
     method: "get",
     path: `${path}/{id}/schema`,
     operationId: "getSpecSchema",
     summary: "Get a spec's schema",
     description: "Describes the entities of its latest version.",
-    ...reading(dependencies),
+    ...reading,
     request: { params: idPath },
     responses: readingAs("The schema of its latest version", specSchema, "spec-not-found", "version-not-found"),
-  })
-  api.openapi(getSpecSchema, async (c) => {
-    const [{ head, version: latest }] = await readOne(
-      c,
-      specStatements.schema,
-      c.req.valid("param").id,
-      "spec-not-found",
-    )
-    if (latest === null) throw errors.fail("version-not-found")
-    return sendOwn(c, { ...head, schema: JSON.parse(latest.schema) as z.infer<typeof specSchema>["schema"] })
-  })
+  },
+  revalidated,
+)
+specRoutes.openapi(getSpecSchema, async (c) => {
+  const [{ head, version: latest }] = await readOne(c, specStatements.schema, c.req.valid("param").id, "spec-not-found")
+  if (latest === null) throw errors.fail("version-not-found")
+  return sendOwn(c, { ...head, schema: JSON.parse(latest.schema) as z.infer<typeof specSchema>["schema"] })
+})
 
-  const listSpecVersions = createRoute({
+const listSpecVersions = createRoute(
+  {
     method: "get",
     path: `${path}/{id}/versions`,
     operationId: "listSpecVersions",
     summary: "List a spec's versions",
     description: "Lists them newest first.",
-    ...reading(dependencies),
+    ...reading,
     request: { params: idPath, query: pageQuery },
     responses: readingAs("Versions", z.array(versionAnswer), "spec-not-found"),
-  })
-  api.openapi(listSpecVersions, async (c) => {
-    const { versions, seen } = specStatements
-    const { id: specId } = c.req.valid("param")
-    return sendOwn(c, await readBelongings(c, versions, specId, c.req.valid("query"), seen, "spec-not-found"))
-  })
+  },
+  revalidated,
+  paged,
+)
+specRoutes.openapi(listSpecVersions, async (c) => {
+  const { versions, seen } = specStatements
+  const { id: specId } = c.req.valid("param")
+  return sendOwn(c, await readBelongings(c, versions, specId, c.req.valid("query"), seen, "spec-not-found"))
+})
 
-  const diffSpecVersions = createRoute({
+const diffSpecVersions = createRoute(
+  {
     method: "get",
     path: `${path}/{id}/diff`,
     operationId: "diffSpecVersions",
     summary: "Compare two versions of a spec",
     description: "Lists the changes between two versions, by default the two latest.",
-    ...reading(dependencies),
+    ...reading,
     request: { params: idPath, query: diffQuery },
     responses: readingAs("The difference", diffAnswer, "invalid-ast", "spec-not-found", "version-not-found"),
-  })
-  api.openapi(diffSpecVersions, async (c) => {
-    const { id: specId } = c.req.valid("param")
-    await readOne(c, specStatements.seen, specId, "spec-not-found")
-    const queries = c.get("queries")
-    const { from, to } = await pairOf(c.req.valid("query"), () => numbersOf(queries, specId))
-    const asts = await astOfVersions(queries, specId, [from, to])
-    const [before, after] = [existing(asts.get(from)), existing(asts.get(to))]
-    const about = { owner: accountOwner(c.get("principal")), signal: c.req.raw.signal }
-    const diff = await diffOf(dependencies.compiler, before, after, about)
-    return sendOwn<z.infer<typeof diffAnswer>>(c, JSON.parse(diffText({ from, to }, diff)))
-  })
-}
+  },
+  revalidated,
+)
+specRoutes.openapi(diffSpecVersions, async (c) => {
+  const { id: specId } = c.req.valid("param")
+  await readOne(c, specStatements.seen, specId, "spec-not-found")
+  const queries = c.get("queries")
+  const { from, to } = await pairOf(c.req.valid("query"), () => numbersOf(queries, specId))
+  const asts = await astOfVersions(queries, specId, [from, to])
+  const [before, after] = [existing(asts.get(from)), existing(asts.get(to))]
+  const about = { owner: accountOwner(c.get("principal")), signal: c.req.raw.signal }
+  const diff = await diffOf(c.get("dependencies").compiler, before, after, about)
+  return sendOwn<z.infer<typeof diffAnswer>>(c, JSON.parse(diffText({ from, to }, diff)))
+})

@@ -1,0 +1,86 @@
+// A route's document tells its headers by what reads or sets them: its middleware, and the helpers that it names.
+import { createRoute as createDocumented, type DocumentedRoute } from "@svc/openapi"
+import type { MiddlewareHandler } from "hono"
+import type { AppEnv } from "../auth/guard.ts"
+
+const text = { type: "string" } as const
+
+/** Every response header that the document describes. */
+export const headers = {
+  "X-Request-Id": {
+    description: "Identifies the request in the service's log. It is the caller's own if one was sent",
+    schema: text,
+  },
+  "X-Error-Code": { description: "The code in the body", schema: text },
+  "Retry-After": { description: "Seconds to wait before a retry", schema: { type: "integer", minimum: 1 } },
+  "WWW-Authenticate": { description: 'Bearer, with error="invalid_token" if a key was sent', schema: text },
+  "RateLimit-Policy": { description: 'Requests (q) per window of seconds (w): "default";q=300;w=60', schema: text },
+  RateLimit: {
+    description: 'Remaining requests (r), seconds until one more is available (t): "default";r=299;t=42',
+    schema: text,
+  },
+  "X-Auth-Ignored": { description: "The error code for which the key was ignored", schema: text },
+  ETag: { description: "Identifies the content, for If-None-Match", schema: text },
+  Link: { description: 'The next page, with rel="next", if there is one', schema: text },
+  Location: { description: "The path of the record, if there is one", schema: text },
+  "Idempotency-Replayed": { description: "true for a repeated response to the same Idempotency-Key", schema: text },
+  Deprecation: { description: "When the stack was deprecated: @ and Unix seconds (RFC 9745)", schema: text },
+} as const
+
+/** Request headers with their descriptions, and response headers with the statuses that have them. */
+export type Told = {
+  readonly reads?: Readonly<Record<string, string>>
+  readonly sets?: Readonly<Partial<Record<keyof typeof headers, (status: number) => boolean>>>
+}
+
+const toldOf = new WeakMap<MiddlewareHandler, Told>()
+
+/** A middleware whose headers the document tells. */
+export const telling = (told: Told, middleware: MiddlewareHandler<AppEnv>): MiddlewareHandler<AppEnv> => {
+  toldOf.set(middleware, told)
+  return middleware
+}
+
+/** Set by `requestContext` and by the renderer of errors. */
+const ofEveryRoute: Told = {
+  sets: {
+    "X-Request-Id": () => true,
+    "X-Error-Code": (status) => status >= 400,
+    "WWW-Authenticate": (status) => status === 401,
+    "Retry-After": (status) => status === 429 || status === 503,
+  },
+}
+
+/** Set when a request is counted, which is after its key is known. */
+const isCounted = (status: number): boolean => status !== 401
+export const rateLimited = { "RateLimit-Policy": isCounted, RateLimit: isCounted } satisfies Told["sets"]
+
+/** @param more what the handler reads and sets besides its middleware */
+// P keeps the path's own text as its type.
+// oxlint-disable-next-line no-unnecessary-type-parameters
+export const createRoute = <P extends string, R extends Omit<DocumentedRoute, "path"> & { path: P }>(
+  route: R,
+  ...more: readonly Told[]
+) => {
+  const { middleware = [], responses } = route
+  const told = [ofEveryRoute, ...[middleware].flat().map((one) => toldOf.get(one) ?? {}), ...more]
+  const parameters = told.flatMap(({ reads = {} }) =>
+    Object.entries(reads).map(([name, description]) => {
+      const schema = { ...text, description }
+      return { name, in: "header" as const, required: false, description, schema }
+    }),
+  )
+  const described = Object.entries(responses).map(([status, whole]) => {
+    const { content, ...response } = whole as { readonly content?: object }
+    const names = told.flatMap(({ sets = {} }) => Object.entries(sets)).filter(([, has]) => has(Number(status)))
+    const refs = names.map(([name]) => [name, { $ref: `#/components/headers/${name}` }])
+    // Typed responses without a body have an empty `content`.
+    const isEmpty = Object.keys(content ?? {}).length === 0
+    return [status, { ...response, headers: Object.fromEntries(refs), ...(!isEmpty && { content }) }]
+  })
+  return createDocumented<P, R>({
+    ...route,
+    ...(parameters.length > 0 && { parameters }),
+    responses: Object.fromEntries(described),
+  })
+}
