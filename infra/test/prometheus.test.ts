@@ -37,7 +37,6 @@ const startAll = async () => {
   const [docsPort, relayPort, platformPort, port] = await Promise.all([freePort(), freePort(), freePort(), freePort()])
   const metricsAt = (metricsPort: number) => ({
     SVC_OTEL_ENABLED: "true",
-    OTEL_TRACES_EXPORTER: "none",
     OTEL_METRICS_EXPORTER: "prometheus",
     OTEL_EXPORTER_PROMETHEUS_HOST: "127.0.0.1",
     OTEL_EXPORTER_PROMETHEUS_PORT: String(metricsPort),

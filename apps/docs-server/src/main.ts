@@ -8,6 +8,6 @@ await runProgram({
   service: "docs-server",
   version: manifest.version,
   args: process.argv.slice(2),
-  serve: () => runService(() => startService(runtime)),
+  serve: () => runService("docs-server", () => startService(runtime)),
   checks: () => docsChecks(runtime.env, runtime),
 })

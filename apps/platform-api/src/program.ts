@@ -5,7 +5,7 @@ import { readSettings } from "./config.ts"
 import { openDatabase } from "./db/open.ts"
 import { commandUsages, runCommand } from "./operator/commands.ts"
 import { platformChecks } from "./operator/doctor.ts"
-import { failureOf } from "./operator/failure.ts"
+import { failureOf, setupFault } from "./operator/failure.ts"
 import { startService } from "./service.ts"
 
 const commandMs = 600_000
@@ -29,8 +29,10 @@ const operate = async (args: readonly string[], { env, wallClock, now, randomByt
 }
 
 const serve = (runtime: Runtime): Promise<void> =>
-  runService(async () => {
-    const service = await startService(runtime)
+  runService("platform-api", async () => {
+    const service = await startService(runtime).catch((error: unknown) => {
+      throw setupFault(error, runtime.env["DATABASE_URL"] ?? "")
+    })
     flushCompileCache()
     return service
   })

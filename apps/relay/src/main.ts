@@ -8,6 +8,6 @@ await runProgram({
   service: "relay",
   version: manifest.version,
   args: process.argv.slice(2),
-  serve: () => runService(() => startService(runtime)),
+  serve: () => runService("relay", () => startService(runtime)),
   checks: () => relayChecks(runtime.env, runtime),
 })

@@ -1,4 +1,4 @@
-export { ConfigError, loadConfig } from "./load-config.ts"
+export { ConfigError, loadConfig, SetupError } from "./load-config.ts"
 export type { Fields } from "./load-config.ts"
 export { cidrs, field, flag, integer, list, oneOf, secret, text, url, urls } from "./fields.ts"
 export { readBoth, textOrFile } from "./readings.ts"

@@ -1,12 +1,30 @@
 import type { Field } from "./fields.ts"
 
+/** What stops a start: the reason, the setting that leads to it, and the operator's next step. No text contains a secret. */
+export class SetupError extends Error {
+  override readonly name: string = "SetupError"
+  readonly setting: string
+  readonly next: string
+
+  constructor(reason: string, setting: string, next: string, cause?: unknown) {
+    super(reason, { cause })
+    this.setting = setting
+    this.next = next
+  }
+}
+
 /** Invalid settings. The message has one line per problem and no secrets. */
-export class ConfigError extends Error {
+export class ConfigError extends SetupError {
   override readonly name = "ConfigError"
   readonly problems: readonly string[]
 
   constructor(problems: readonly string[]) {
-    super(`The settings can't be used:\n${problems.map((problem) => `  ${problem}`).join("\n")}`)
+    const settings = new Set(problems.flatMap((problem) => problem.match(/^[A-Z_]+(?=[:,])/) ?? []))
+    super(
+      `The settings can't be used:\n${problems.map((problem) => `  ${problem}`).join("\n")}`,
+      [...settings].join(", "),
+      "Correct them: infra/env has the meaning of every setting.",
+    )
     this.problems = problems
   }
 }

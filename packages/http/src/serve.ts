@@ -2,6 +2,7 @@ import { once } from "node:events"
 import { type IncomingMessage, Server, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { getRequestListener, RequestError } from "@hono/node-server"
+import { SetupError } from "@svc/config"
 import { createClientAddress, type TrustedNetwork } from "./client-address.ts"
 import { createConnections } from "./connections/connections.ts"
 import { createCutLog } from "./connections/cut-log.ts"
@@ -9,6 +10,11 @@ import type { Exchange } from "./exchange.ts"
 import { logRequest, type RequestLogOptions, sentRequestId } from "./request-context.ts"
 import { type Bounds, defaultBounds } from "./service-fields.ts"
 import { createUnparsedAnswer } from "./unparsed.ts"
+
+const listenSteps: Readonly<Record<string, readonly [setting: string, next: string]>> = {
+  EADDRINUSE: ["PORT", "Set another port, or stop what `ss -ltnp` shows there."],
+  EACCES: ["PORT", "Set it to 1024 or more."],
+}
 
 /** An app, as Hono's `fetch` is. */
 export type Fetch = (request: Request, env: Exchange) => Response | Promise<Response>
@@ -151,7 +157,10 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   server.on("checkExpectation", answer)
   // A probe that finds the queue full is sent again after a second, then after three. Node's own queue has 511 places.
   const address = { port: options.port, host: options.host, backlog: bounds.connections }
-  await once(server.listen(address), "listening")
+  await once(server.listen(address), "listening").catch((error: Error & { code?: string }) => {
+    const [setting, next] = listenSteps[error.code ?? ""] ?? ["HOST", "Set it to an address of this machine."]
+    throw new SetupError(error.message, setting, next, error)
+  })
   const { port } = server.address() as AddressInfo
 
   const close = async (): Promise<void> => {

@@ -1,15 +1,18 @@
 import { hash } from "node:crypto"
 import type { Bucket, Place } from "./limits.ts"
 
+// Of what the scripts store. Replicas of a version with another encoding count for themselves.
+const encoding = "v1"
+
 /**
  * Makes the names of a service's keys. All are in one slot of a cluster, because a script uses several. They are hashes, so
  * the store doesn't learn addresses and subjects.
  */
 export const createStoreKeys = (prefix: string, service: string) => {
   const keyOf = (kind: string, name: string): string =>
-    `${prefix}:{${service}}:${kind}:${hash("sha256", name, "base64url").slice(0, 22)}`
+    `${prefix}:{${service}}:${encoding}:${kind}:${hash("sha256", name, "base64url").slice(0, 22)}`
   return {
-    replicas: `${prefix}:{${service}}:replicas`,
+    replicas: `${prefix}:{${service}}:${encoding}:replicas`,
     bucket: ({ table, group, key }: Bucket): string => keyOf("rate", `${table}\0${group}\0${key}`),
     place: ({ pool }: Place): string => keyOf("place", pool),
   }

@@ -183,7 +183,7 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     const [first, second] = [await start(), await start()]
     const third = await start()
     const admin = await createClient({ url: redis.url }).connect()
-    const known = () => admin.zCard(`${prefix}:{relay}:replicas`)
+    const known = () => admin.zCard(`${prefix}:{relay}:v1:replicas`)
     expect(await known()).toBe(3)
     await Promise.all([first.close(), second.close()])
     expect(await known()).toBe(1)

@@ -1,4 +1,4 @@
 import { processRuntime, runService } from "@svc/program"
 import { startService } from "./service.ts"
 
-await runService(() => startService(processRuntime()))
+await runService("local-stream", () => startService(processRuntime()))

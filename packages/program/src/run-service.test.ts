@@ -11,7 +11,7 @@ const program = (start: string): string => `
   const log = await createLogger({ level: "info", pretty: false, service: "probe" })
   const hold = () => new Promise((resolve) => setTimeout(resolve, 60_000))
   setInterval(() => {}, 1000)
-  await runService(async () => { ${start} })`
+  await runService("probe", async () => { ${start} })`
 
 const run = (start: string) => startProcess(process.execPath, ["--input-type=module", "-e", program(start)])
 
@@ -73,8 +73,15 @@ test("a signal that comes while the start keeps the process busy isn't lost", as
   expect(await child.exited).toBe(0)
 })
 
-test("a start that fails says why on stderr and exits with 1", async () => {
+test("a start that fails says why on stderr, as one JSON line, and exits with 1", async () => {
   const child = run(`throw new Error("PORT: must be an integer")`)
   expect(await child.exited).toBe(1)
-  expect(child.stderr()).toBe("PORT: must be an integer\n")
+  expect(JSON.parse(child.stderr())).toEqual({
+    level: "error",
+    time: expect.any(String) as string,
+    service: "probe",
+    reason: "PORT: must be an integer",
+    next: expect.stringContaining("doctor") as string,
+    msg: "the start failed",
+  })
 })

@@ -1,5 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto"
+import { SetupError } from "@svc/config"
 import type { Logger } from "pino"
+
+const askDoctor = "Run the command `doctor`, which checks what the service needs."
 
 /** What a service has of its process. It enters in `main.ts`, and in tests as they like. */
 export type Runtime = {
@@ -29,11 +32,12 @@ export const processRuntime = (): Runtime => ({
 })
 
 /**
- * Runs a service until SIGTERM or SIGINT: exit code 0 after an orderly stop, 1 when the start failed, whose reason goes
- * to stderr. A second signal stops at once.
+ * Runs a service until SIGTERM or SIGINT: exit code 0 after an orderly stop, 1 when the start failed. Its reason goes to
+ * stderr as one JSON line, with the setting and the next step; for a person at a terminal as text. A second signal stops at once.
  * @param start brings the service up and returns how to stop it
  */
 export const runService = async (
+  service: string,
   start: () => Promise<{ readonly log: Logger; readonly close: () => Promise<void> }>,
 ): Promise<void> => {
   // The signal's own way first: an exit waits for threads, and one may be waiting for a pipe that nobody writes to. As the
@@ -71,7 +75,10 @@ export const runService = async (
       process.removeListener(signal, early)
     }
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    const reason = error instanceof Error ? error.message : String(error)
+    const known = error instanceof SetupError ? { setting: error.setting, next: error.next } : { next: askDoctor }
+    const line = { level: "error", time: new Date().toISOString(), service, reason, ...known, msg: "the start failed" }
+    process.stderr.write(process.stderr.isTTY ? `${reason}\n${known.next}\n` : `${JSON.stringify(line)}\n`)
     process.exit(1)
   }
 }

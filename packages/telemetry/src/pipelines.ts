@@ -7,6 +7,7 @@ import {
   type SpanExporter,
   type SpanProcessor,
 } from "@opentelemetry/sdk-trace"
+import { SetupError } from "@svc/config"
 import type { Settings } from "./settings.ts"
 
 // Each exporter takes megabytes of memory, so only those in use are loaded.
@@ -49,7 +50,10 @@ export const createSpanProcessors = (settings: Settings): Promise<SpanProcessor[
 const prometheusPage = async ({ prometheusHost: host, prometheusPort: port }: Settings): Promise<sdk.IMetricReader> => {
   const { PrometheusExporter } = await import("@opentelemetry/exporter-prometheus")
   const exporter = new PrometheusExporter({ host, port, preventServerStart: true })
-  await exporter.startServer()
+  await exporter.startServer().catch((error: Error) => {
+    const next = "Set another port for the page of metrics, or stop what `ss -ltnp` shows there."
+    throw new SetupError(error.message, "OTEL_EXPORTER_PROMETHEUS_PORT", next, error)
+  })
   return exporter
 }
 

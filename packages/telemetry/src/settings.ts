@@ -30,6 +30,13 @@ const share = (variable: string, fallback: number) => {
 
 const count = (variable: string) => integer(variable, undefined, { min: 0 })
 
+type Env = Readonly<Record<string, string | undefined>>
+
+const isPulled = (env: Env): boolean =>
+  /^\s*prometheus\s*$/i.test(env["OTEL_METRICS_EXPORTER"] ?? "") &&
+  !env["OTEL_EXPORTER_OTLP_ENDPOINT"] &&
+  !env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"]
+
 const samplers = [
   "always_on",
   "always_off",
@@ -42,14 +49,15 @@ const protocols = ["http/protobuf", "http/json", "grpc"] as const
 const milliseconds = { min: 1, max: 2 ** 31 - 1 }
 
 /** @param prometheusPort the default port of the Prometheus page */
-export const fields = (prometheusPort: number) => ({
+export const fields = (prometheusPort: number, env: Env = {}) => ({
   disabled: flag("OTEL_SDK_DISABLED", false),
   configFile: text("OTEL_CONFIG_FILE", undefined),
   logLevel: word("OTEL_LOG_LEVEL", "warn", ["none", "error", "warn", "info", "debug", "verbose", "all"]),
   propagators: words("OTEL_PROPAGATORS", ["tracecontext"], ["tracecontext", "baggage", "b3", "b3multi", "none"]),
   sampler: word("OTEL_TRACES_SAMPLER", "parentbased_traceidratio", samplers),
   ratio: share("OTEL_TRACES_SAMPLER_ARG", 0.01),
-  traceExporters: words("OTEL_TRACES_EXPORTER", ["otlp"], ["otlp", "console", "none"]),
+  // None by default if metrics are pulled and no setting names a collector.
+  traceExporters: words("OTEL_TRACES_EXPORTER", isPulled(env) ? ["none"] : ["otlp"], ["otlp", "console", "none"]),
   metricExporters: words("OTEL_METRICS_EXPORTER", ["otlp"], ["otlp", "prometheus", "console", "none"]),
   protocol: word("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", protocols),
   traceProtocol: word("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", undefined, protocols),
@@ -85,8 +93,8 @@ export const fields = (prometheusPort: number) => ({
  * ConfigError with all problems.
  * @see https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
  */
-export const readSettings = (env: Readonly<Record<string, string | undefined>>, prometheusPort: number) =>
-  loadConfig(fields(prometheusPort), env, (settings) => [
+export const readSettings = (env: Env, prometheusPort: number) =>
+  loadConfig(fields(prometheusPort, env), env, (settings) => [
     ...(settings.configFile === undefined || settings.disabled
       ? []
       : ["OTEL_CONFIG_FILE: is not supported; unset it and set the OTEL_* variables"]),

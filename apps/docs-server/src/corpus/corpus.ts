@@ -1,3 +1,4 @@
+import { SetupError } from "@svc/config"
 import { createHash } from "node:crypto"
 import { constants } from "node:fs"
 import { readFile } from "node:fs/promises"
@@ -34,8 +35,13 @@ export type Corpus = {
 }
 
 /** Why a folder can't be served: the file's path and the reason. */
-export class CorpusError extends Error {
+export class CorpusError extends SetupError {
   override readonly name = "CorpusError"
+
+  constructor(reason: string, options: ErrorOptions = {}) {
+    const next = "Set it to a folder with readable Markdown files, or correct the page."
+    super(reason, "SVC_DOCS_DIR", next, options.cause)
+  }
 }
 
 const frontMatterSchema = z.record(z.string(), z.unknown())

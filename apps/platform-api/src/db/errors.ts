@@ -24,6 +24,36 @@ export const hasCode = (error: unknown): boolean => codeOf(error) !== undefined
 /** An error with a code, like the system's. */
 export const failure = (code: string, message: string): Error => Object.assign(new Error(message), { code })
 
+/** The step after a pooler was found that shares connections between transactions. */
+export const pooling = "Set the pooler's pool_mode to session, or let DATABASE_URL lead to PostgreSQL itself."
+const wrongRole = "Correct role and password in DATABASE_URL, or the server's pg_hba.conf."
+const noFolder = "Set SVC_DATA_DIR to a folder that can be written to."
+const full = "Free some space on the disk."
+/** The operator's next step after an outage, by its SQLSTATE or the system's code. */
+const steps: Readonly<Record<string, string>> = {
+  "25006": "Set DATABASE_URL to the primary server, and to a role that may write.",
+  "26000": pooling,
+  "28000": wrongRole,
+  "28P01": wrongRole,
+  "3D000": "Create the database, or correct its name in DATABASE_URL.",
+  "42501": "Run infra/database-roles.sql as the tables' owner.",
+  "42P05": pooling,
+  "53100": full,
+  "53300": "Raise max_connections of the server, or end connections of other programs.",
+  "57P03": "Wait until the server has started or recovered.",
+  EACCES: "Make the folder the service's own: chown, mode 0700.",
+  EDQUOT: full,
+  ENOSPC: full,
+  ENOTDIR: noFolder,
+  EROFS: noFolder,
+}
+
+/** The operator's next step after an error of the database, if its code tells. */
+export const stepFor = (error: unknown): { readonly code: string; readonly next: string | undefined } => {
+  const code = codeOf(error) ?? (error instanceof Error ? codeOf(error.cause) : undefined) ?? ""
+  return { code, next: steps[code] }
+}
+
 /**
  * Whether an error from `explain` says that nothing can be written: the disk is full or failing, or this is a standby.
  */

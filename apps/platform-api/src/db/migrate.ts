@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url"
+import { SetupError } from "@svc/config"
 import type { Orm, Queries } from "./database.ts"
 import { readMigrationFiles, sql } from "./drizzle.ts"
 
@@ -16,6 +17,12 @@ export const pendingOf = async (db: Orm, files: ReturnType<typeof migrationFiles
   return files.filter(({ folderMillis }) => folderMillis > Number(last?.at ?? 0))
 }
 
+const mayCreate = async (db: Orm): Promise<boolean> => {
+  const allowed = sql<boolean>`has_schema_privilege(current_schema(), 'create')`
+  const [found] = await db.select({ allowed }).from(sql`(select) nothing`)
+  return found?.allowed === true
+}
+
 /**
  * Applies every new migration in one transaction, one process at a time. Returns their number. A database that is ahead
  * of this version stays as it is.
@@ -29,12 +36,17 @@ export const migrate = (queries: Pick<Queries, "transaction">, folder = migratio
     // A role that can't create tables can still find that nothing is left to do.
     const name = sql<string | null>`to_regclass('schema_migrations')::text`
     const [made] = await tx.select({ name }).from(sql`(select) nothing`)
-    if (made?.name === null) {
+    const isNew = made?.name === null
+    const pending = isNew ? migrationFiles(folder) : await pendingOf(tx, migrationFiles(folder))
+    if (pending.length > 0 && !(await mayCreate(tx))) {
+      const reason = `${pending.length} migrations are missing, and the role of DATABASE_URL can't make tables`
+      throw new SetupError(reason, "DATABASE_URL", "Run the command `migrate` as the tables' owner, then start again.")
+    }
+    if (isNew) {
       await tx.execute(
         sql`create table schema_migrations (at bigint primary key, hash text not null, applied_at timestamptz not null default now())`,
       )
     }
-    const pending = await pendingOf(tx, migrationFiles(folder))
     for (const file of pending) {
       for (const statement of file.sql) await tx.execute(sql.raw(statement))
       await tx.execute(sql`insert into schema_migrations (at, hash) values (${file.folderMillis}, ${file.hash})`)

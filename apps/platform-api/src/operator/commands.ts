@@ -8,7 +8,7 @@ import { changeKey, createUser, listAudit, setAgentStatus, statusActions } from 
 import type { Settings } from "../config.ts"
 import { backup, restore } from "./backup.ts"
 import { CommandError } from "./command-error.ts"
-import { findAgents, listAgents, listDisabledKeys } from "./find-accounts.ts"
+import { findAgents, listAgents, listDisabledKeys, slugOf } from "./find-accounts.ts"
 import { limitOptions, listLimits, readLimit, setLimits } from "./limits.ts"
 import { pruneAgents, pruneAudit } from "./prune.ts"
 import { createViewerKey } from "./viewer-key.ts"
@@ -90,7 +90,7 @@ const agentCommands = agentStatuses.map((status): readonly [string, Command] => 
     argument: "<SLUG>",
     ...(status === "disabled" && { takes: ["--message <M>"] }),
     run: async ({ queries, argument, option, at }) =>
-      setAgentStatus(await queries(), argument, status, at, option("message")),
+      setAgentStatus(await queries(), slugOf(argument), status, at, option("message")),
   },
 ])
 

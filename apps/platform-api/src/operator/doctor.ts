@@ -17,7 +17,7 @@ import {
 import { type Config, readConfig } from "../config.ts"
 import type { Queries } from "../db/database.ts"
 import { sql } from "../db/drizzle.ts"
-import { DatabaseUnavailable } from "../db/errors.ts"
+import { DatabaseUnavailable, pooling, stepFor } from "../db/errors.ts"
 import { migrationFiles, pendingOf } from "../db/migrate.ts"
 import { openServerDatabase } from "../db/server/server.ts"
 
@@ -71,28 +71,15 @@ const rightsFinding = async (queries: Queries, user: string): Promise<Finding> =
 }
 
 const grant = "Run infra/database-roles.sql as the tables' owner."
-const pooling = "Set pool_mode = session, or let DATABASE_URL lead to PostgreSQL itself."
-const wrongRole = "Correct role and password in DATABASE_URL, or the server's pg_hba.conf."
-/** The next step after a failure, by its SQLSTATE or the system's code. */
-const databaseSteps: Readonly<Record<string, string>> = {
-  "26000": pooling,
-  "28000": wrongRole,
-  "28P01": wrongRole,
-  "3D000": "Create the database, or correct its name in DATABASE_URL.",
-  "42501": grant,
-  "42P05": pooling,
-  "53300": "Raise max_connections of the server, or end connections of other programs.",
-  "57P03": "Wait until the server has started or recovered.",
-}
 
 const failed = (error: unknown): Finding => {
-  const { message, cause } = error as Error
-  const { code = "" } = Object(cause ?? error) as { code?: string }
+  const { message } = error as Error
+  const { code, next } = stepFor(error)
   const text = code === "42501" ? `DATABASE_URL's role lacks rights: ${message}` : message
   return fail(
     code === "42501" ? "rights" : "database",
     text,
-    databaseSteps[code] ?? stepAfter(code, "Start the server, or correct host and port in DATABASE_URL."),
+    next ?? stepAfter(code, "Start the server, or correct host and port in DATABASE_URL."),
   )
 }
 

@@ -1,9 +1,23 @@
-import { ConfigError } from "@svc/config"
+import { ConfigError, SetupError } from "@svc/config"
 import { OpenDataFolder } from "../data-folder.ts"
-import { DatabaseUnavailable, OutcomeUnknown } from "../db/errors.ts"
+import { DatabaseUnavailable, OutcomeUnknown, stepFor } from "../db/errors.ts"
 import { FolderInUse } from "../db/embedded/folder-lock.ts"
 import { DocumentFault } from "../registry/ast/document-fault.ts"
 import { CommandError } from "./command-error.ts"
+
+/** What stops the start of the service, with the setting and the next step where they are known. */
+export const setupFault = (error: unknown, databaseUrl: string): unknown => {
+  if (!(error instanceof Error) || error instanceof SetupError) return error
+  const { code, next } = stepFor(error)
+  const inFolder = databaseUrl === "" || (/^E[A-Z]+$/.test(code) && !(error instanceof DatabaseUnavailable))
+  if (error instanceof FolderInUse)
+    return new SetupError(error.message, "SVC_DATA_DIR", "Stop that process first.", error)
+  if (error instanceof OpenDataFolder)
+    return new SetupError(error.message, "SVC_DATA_DIR", "Set its mode to 0700.", error)
+  if (next === undefined && !(error instanceof DatabaseUnavailable)) return error
+  const step = next ?? "Start the server, or correct host and port in DATABASE_URL."
+  return new SetupError(error.message, inFolder ? "SVC_DATA_DIR" : "DATABASE_URL", step, error)
+}
 
 /** What the operator sees of a failure: `{error, code}`, and the place in the file. */
 export const failureOf = (error: unknown): Readonly<Record<string, unknown>> => {
@@ -24,5 +38,6 @@ export const failureOf = (error: unknown): Readonly<Record<string, unknown>> => 
   }
   if (error instanceof ConfigError || error instanceof OpenDataFolder)
     return { error: error.message, code: "invalid-settings" }
+  if (error instanceof SetupError) return { error: `${error.message}: ${error.next}`, code: "invalid-settings" }
   return { error: error instanceof Error ? error.message : String(error), code: "internal-error" }
 }

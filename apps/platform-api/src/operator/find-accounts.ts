@@ -50,7 +50,8 @@ const keysWhere = (queries: Queries, condition: ReturnType<typeof and>) =>
 /** All disabled keys, with who disabled them and when. */
 export const listDisabledKeys = (queries: Queries) => keysWhere(queries, isNotNull(apiKeys.disabledAt))
 
-const slugOf = (target: string): string => target.replace(/^agent:/, "")
+/** The slug in `agent:SLUG`, as logs and `agent find` have it, or the slug itself. */
+export const slugOf = (target: string): string => target.replace(/^agent:/, "")
 
 /** Sign-ups as the audit trail has them: the agent, and the network that it came from. */
 const signUps = async (queries: Queries, which: SQL) => {
