@@ -2,16 +2,8 @@
 //   SVC_DEPLOY_HOOK_SECRET=whsec_… node infra/deploy-hook-receiver.ts 4010
 import { createServer, type IncomingMessage } from "node:http"
 import { Webhook } from "standardwebhooks"
-
-type Call = {
-  readonly type: "deployment.deploy" | "deployment.stop" | "deployment.restart" | "deployment.remove"
-  readonly data: {
-    readonly name: string
-    readonly version: number
-    readonly content_hash: string
-    readonly ast_url: string
-  }
-}
+// Only a type: the program needs nothing of the platform when it runs.
+import type { HookBody } from "../apps/platform-api/src/work/steps/hook-call.ts"
 
 const mostBytes = 64 * 1024
 
@@ -33,10 +25,10 @@ const done = new Set<string>()
 
 const handle = async (request: IncomingMessage): Promise<void> => {
   const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
-  const { type, data } = webhook.verify(await bodyOf(request), headers) as Call
+  const { type, data } = webhook.verify(await bodyOf(request), headers) as HookBody
   const id = headers["webhook-id"] ?? ""
   if (done.has(id)) return
-  if (type === "deployment.deploy" || type === "deployment.restart") {
+  if (data.ast_url !== null && (type === "deployment.deploy" || type === "deployment.restart")) {
     // The link needs no key and is good for an hour: never log it.
     const ast = (await (await fetch(data.ast_url)).json()) as { readonly stack_name: string }
     console.log(JSON.stringify({ serve: data.name, version: data.version, stack: ast.stack_name }))

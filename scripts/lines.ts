@@ -2,10 +2,10 @@
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 
-const files = execFileSync("git", ["ls-files", "*.ts", "*.js", "*.cjs", "*.sh"], { encoding: "utf8" })
+const files = execFileSync("git", ["ls-files", "*.ts", "*.tsx", "*.css", "*.js", "*.cjs", "*.sh"], { encoding: "utf8" })
   .trim()
   .split("\n")
-const left = /(^|\/)(test|bench|generated)\/|\.test\.ts$|^packages\/testing\//
+const left = /(^|\/)(test|bench|generated)\/|\.test\.tsx?$|^packages\/testing\//
 const sizes = new Map<string, number>()
 for (const file of files.filter((name) => !left.test(name))) {
   const folder = /^(apps|packages)\/[^/]+|^[^/]+/.exec(file)?.[0] ?? file

@@ -12,6 +12,7 @@ import { loadCorpus } from "../apps/docs-server/src/corpus/corpus.ts"
 import { tools } from "../apps/docs-server/src/mcp/tools.ts"
 import { errors as platformErrors } from "../apps/platform-api/src/errors.ts"
 import { lifeCycles } from "../apps/platform-api/src/records/transitions.ts"
+import { hookBody } from "../apps/platform-api/src/work/steps/hook-call.ts"
 import { errors as relayErrors } from "../apps/relay/src/errors.ts"
 import { clientMessage } from "../packages/local-stream/src/server/connection.ts"
 import { languages } from "../apps/cli/src/explore/types.ts"
@@ -97,6 +98,12 @@ const submitOnceOptions: Record<Exclude<keyof SubmitOnceOptions, "lastValidBlock
 }
 
 const compared: [page: string, heading: string, column: string, expected: readonly string[]][] = [
+  [
+    "../../../docs/operations.md",
+    "Builds and runs of people's stacks",
+    "Member of `data`",
+    Object.keys(hookBody.shape.data.shape),
+  ],
   ["agents.md", "Sign up", "Response field", response("platform", "POST /api/agents/signup")],
   ["agents.md", "Sign up", "Field", request("platform", "POST /api/agents/signup")],
   ["keys.md", "List keys", "Field", response("platform", "GET /api/agents/me/keys")],

@@ -1,5 +1,5 @@
 import type { Bucket, Decision, Entry, Limits, Places } from "@svc/limits"
-import type { SessionClaims } from "@svc/session-token"
+import type { SessionClaims, SessionLimits } from "@svc/session-token"
 import { errors } from "./errors.ts"
 import type { RequestClass } from "./routes/route.ts"
 
@@ -16,11 +16,24 @@ export type AdmissionConfig = {
 /** A setting, or the claim of the token if that is lower. */
 export const lower = (setting: number, claim: number | undefined): number => Math.min(setting, claim ?? setting)
 
-const claimNames = {
-  inspect: "max_transaction_inspect_requests_per_minute",
-  status: "max_transaction_status_requests_per_minute",
-  send: "max_transaction_send_requests_per_minute",
-} as const
+/** What each limit of a token lowers: a setting of a size, the requests of a class in a minute, or the calls at once. */
+const lowered = {
+  max_transaction_inspect_requests_per_minute: "inspect",
+  max_transaction_status_requests_per_minute: "status",
+  max_transaction_send_requests_per_minute: "send",
+  max_transaction_concurrency: "concurrency",
+  max_transaction_request_bytes: "maxBodyBytes",
+  max_transaction_bytes: "maxBytes",
+} as const satisfies Record<keyof SessionLimits, RequestClass | "concurrency" | "maxBodyBytes" | "maxBytes">
+
+type Lowered = (typeof lowered)[keyof typeof lowered]
+const nameOf = Object.fromEntries(Object.entries(lowered).map(([name, what]) => [what, name])) as Record<
+  Lowered,
+  keyof SessionLimits
+>
+
+/** The limit that a token sets, if it does. */
+export const claimed = (what: Lowered, limits: SessionLimits | undefined): number | undefined => limits?.[nameOf[what]]
 
 /** How long a place stays taken after its call's timeout if this process dies without releasing it. */
 const leaseExtraMs = 5000
@@ -38,13 +51,13 @@ export const createAdmission = (config: AdmissionConfig, limits: Limits) => {
     table: "subject",
     group: of,
     key: subjectKey(caller),
-    limit: lower(config.perMinute[of], caller.limits?.[claimNames[of]]),
+    limit: lower(config.perMinute[of], claimed(of, caller.limits)),
   })
 
   const placesFor = (of: RequestClass, caller: LimitedCaller): Places => {
     const pool = of === "send" ? "send" : "inspect"
     const global = { pool, limit: config.concurrency[pool] }
-    const claim = caller.limits?.max_transaction_concurrency
+    const claim = claimed("concurrency", caller.limits)
     const places = claim === undefined ? [global] : [{ pool: `${pool} ${subjectKey(caller)}`, limit: claim }, global]
     return { places, leaseMs: config.timeoutMs[of] + leaseExtraMs }
   }

@@ -1,7 +1,7 @@
 import { addressBucket, hasWholeBody, type HttpEnv, jsonBody } from "@svc/http"
 import type { Context, MiddlewareHandler } from "hono"
 import type { z } from "zod"
-import { type Admission, lower } from "./admission.ts"
+import { type Admission, claimed, lower } from "./admission.ts"
 import { apiErrorOf } from "./answers.ts"
 import { type HttpAuthPlugin, type Principal, requireScope } from "./auth.ts"
 import { describeRoute } from "./document/describe-route.ts"
@@ -99,7 +99,7 @@ export const createRelay = (dependencies: RelayDependencies) => {
 
   const body = jsonBody({
     limit: (c: Context<RelayEnv>) =>
-      lower(config.maxBodyBytes, c.get("principal").claims.limits?.max_transaction_request_bytes),
+      lower(config.maxBodyBytes, claimed("maxBodyBytes", c.get("principal").claims.limits)),
     deadlineMs: bodyDeadlineMs,
     uniqueKeys: true,
     onSize: (bytes, c: Context<RelayEnv>) => (c.get("call").requestBytes = bytes),
@@ -119,7 +119,7 @@ export const createRelay = (dependencies: RelayDependencies) => {
 
     /** The rules for the bytes of this request: the settings, lowered by the caller's token. */
     rules: (c: Context<RelayEnv>) => ({
-      maxBytes: lower(config.maxBytes, c.get("principal").claims.limits?.max_transaction_bytes),
+      maxBytes: lower(config.maxBytes, claimed("maxBytes", c.get("principal").claims.limits)),
       verify: config.verify,
     }),
 

@@ -179,9 +179,9 @@ const commands: Readonly<Record<string, Command>> = {
   "key revoke": keyChange("revoke"),
   "limits set": {
     argument: "<agent:SLUG|user:ID|stack:NAME>",
-    takes: Object.keys(limitOptions).map((option) => `--${option} <N|none>`),
+    takes: Object.values(limitOptions).map((option) => `--${option} <N|none>`),
     run: async ({ queries, argument, option, at }) => {
-      const change = Object.entries(limitOptions).flatMap(([name, limit]) => {
+      const change = Object.entries(limitOptions).flatMap(([limit, name]) => {
         const value = option(name)
         return value === undefined ? [] : [[limit, readLimit(name, value)]]
       })

@@ -8,13 +8,13 @@ import { CommandError } from "./command-error.ts"
 
 /** The option of `limits set` for each limit that a token can carry. */
 export const limitOptions = {
-  "inspect-per-minute": "max_transaction_inspect_requests_per_minute",
-  "send-per-minute": "max_transaction_send_requests_per_minute",
-  "status-per-minute": "max_transaction_status_requests_per_minute",
-  "request-bytes": "max_transaction_request_bytes",
-  "transaction-bytes": "max_transaction_bytes",
-  concurrency: "max_transaction_concurrency",
-} as const satisfies Readonly<Record<string, keyof SessionLimits>>
+  max_transaction_inspect_requests_per_minute: "inspect-per-minute",
+  max_transaction_send_requests_per_minute: "send-per-minute",
+  max_transaction_status_requests_per_minute: "status-per-minute",
+  max_transaction_request_bytes: "request-bytes",
+  max_transaction_bytes: "transaction-bytes",
+  max_transaction_concurrency: "concurrency",
+} as const satisfies Record<keyof SessionLimits, string>
 
 /** New values by name. Null removes a limit. Other limits stay. */
 export type LimitChange = { readonly [Name in keyof SessionLimits]?: number | null }

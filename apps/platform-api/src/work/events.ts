@@ -10,13 +10,16 @@ type DeploymentStatus = (typeof deploymentStatuses)[number]
 type RunStatus = (typeof runStatuses)[number]
 
 /** The phase and progress of a build in each status. */
-const buildPhases: Readonly<Partial<Record<BuildStatus, { phase: string; progress: number }>>> = {
+const buildPhases: Readonly<Record<BuildStatus, { phase: string; progress: number } | undefined>> = {
+  pending: undefined,
   uploading: { phase: "UPLOAD", progress: 10 },
   queued: { phase: "QUEUE", progress: 20 },
   building: { phase: "BUILD", progress: 40 },
   pushing: { phase: "UPLOAD_ARTIFACTS", progress: 60 },
   deploying: { phase: "FINALIZING", progress: 80 },
   completed: { phase: "FINALIZING", progress: 100 },
+  failed: undefined,
+  cancelled: undefined,
 }
 
 // Replicas' clocks may differ and a record's times must not go back, so an event is never earlier than the one before.

@@ -4,13 +4,14 @@ import { Webhook } from "standardwebhooks"
 import { describe, expect, test } from "vitest"
 import { readSettings } from "../../src/config.ts"
 import { approve } from "../../src/operator/publish.ts"
+import { type HookBody, hookBody } from "../../src/work/steps/hook-call.ts"
 import { nextCallMs } from "../../src/work/steps/hook.ts"
 import { beforeTests, databaseKinds, serviceInTest, startTestService, testService } from "../service.ts"
 import { broken, first, newPerson } from "./person.ts"
 
 const secret = `whsec_${randomBytes(32).toString("base64")}`
 
-type Call = { id: string; type: string; data: Record<string, unknown> }
+type Call = Omit<HookBody, "timestamp"> & { readonly id: string }
 
 /** A receiver that checks signatures by the library that such servers use, and answers as it is told. */
 const startHook = async () => {
@@ -19,7 +20,7 @@ const startHook = async () => {
   const { url, answer, close } = await startReceiver()
   const take = ({ headers: given, body }: Received): void => {
     const headers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]))
-    const { type, data } = new Webhook(secret).verify(body, headers) as Call
+    const { type, data } = hookBody.parse(new Webhook(secret).verify(body, headers))
     calls.push({ id: headers["webhook-id"] ?? "", type, data })
   }
   answer((request, response) => {
@@ -54,7 +55,7 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
         websocket_url: "wss://people.example/hooked",
       },
     })
-    const link = String(deploy?.data["ast_url"])
+    const link = String(deploy?.data.ast_url)
     expect(await (await fetch(link)).json()).toEqual(first)
     expect((await fetch(link.replace(/signature=.{4}/, "signature=AAAA"))).status).toBe(404)
     expect((await fetch(link.replace(/asts\/\d+/, "asts/1000000"))).status).toBe(404)

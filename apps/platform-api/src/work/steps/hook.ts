@@ -1,13 +1,12 @@
 import { clientSpan, type Fail } from "@svc/telemetry"
 import { Webhook } from "standardwebhooks"
+import type { HookBody } from "./hook-call.ts"
 
 /** Calls the operator's stream servers by the Standard Webhooks specification. */
 export type HookCall = {
   /** The same id for every retry of a build or an operation. */
   readonly id: string
-  readonly type: "deployment.deploy" | "deployment.stop" | "deployment.restart" | "deployment.remove"
-  readonly data: Readonly<Record<string, unknown>>
-}
+} & Omit<HookBody, "timestamp">
 
 /** Returns whether the response was a 2xx. */
 export type Hook = (call: HookCall, at: Date) => Promise<boolean>
@@ -23,7 +22,7 @@ export const nextCallMs = (attempts: number, ageMs: number): number | undefined 
 export const createHook = (url: string, secrets: readonly string[]): Hook => {
   const webhooks = secrets.map((secret) => new Webhook(secret))
   return async ({ id, type, data }, at) => {
-    const body = JSON.stringify({ type, timestamp: at.toISOString(), data })
+    const body = JSON.stringify({ type, timestamp: at.toISOString(), data } satisfies HookBody)
     const call = async (fail: Fail): Promise<boolean> => {
       const answer = await fetch(url, {
         method: "POST",
