@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 
@@ -16,4 +16,26 @@ test("the tree in README.md has every app and package", () => {
   const told = new Set([...read("README.md").matchAll(/\b(?:apps|packages)\/[a-z-]+/g)].map(([path]) => path))
   const there = ["apps", "packages"].flatMap((kind) => readdirSync(join(root, kind)).map((name) => `${kind}/${name}`))
   expect(there.filter((path) => !told.has(path))).toEqual([])
+})
+
+test.each([
+  ["packages/common/README.md", "packages/common/src"],
+  ["docs/README.md", "docs/decisions"],
+])("%s lists every file of %s", (page, folder) => {
+  const names = readdirSync(join(root, folder)).filter((name) => !name.includes(".test."))
+  const listed = read(page)
+  expect(names.filter((name) => !listed.includes(name.replace(/\.\w+$/, "")))).toEqual([])
+})
+
+test("every file that the README of an app or a package names is there", () => {
+  const pages = [
+    ...packages.map((name) => `packages/${name}/README.md`),
+    ...["docs-server", "relay", "platform-api", "cli"].map((name) => `apps/${name}/README.md`),
+  ]
+  const missing = pages.flatMap((page) =>
+    [...read(page).matchAll(/`((?:src|test|scripts|bench|migrations)\/[\w./-]+\.\w+)`/g)]
+      .filter(([, file = ""]) => !existsSync(join(root, page, "..", file)))
+      .map(([, file]) => `${page}: ${file}`),
+  )
+  expect(missing).toEqual([])
 })
