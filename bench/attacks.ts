@@ -24,7 +24,7 @@ type Attack = () => Promise<unknown>
 const allAttacks = (targets: Given): readonly (readonly [string, readonly Attack[]])[] => {
   const { platform, key, specId: spec_id } = targets
   // All together open more connections than a service takes.
-  const attacks = Object.entries(attacksOn(targets, { ms: 5000, most: 1200 }))
+  const attacks = Object.entries(attacksOn(targets, { ms: 30_000, most: 1200 }))
   return [
     ...attacks.flatMap(([resource, by]) => attackers.map((one) => [`${resource}, ${one}`, by[one]] as const)),
     ["builds", [() => ask("POST", `${platform}/api/builds`, { key, body: { spec_id } })]],
@@ -46,7 +46,9 @@ const attack = async (targets: Given): Promise<void> => {
     if (status < 500 || (status === 503 && headers.has("retry-after"))) return
     wrong[`${name}: ${status}`] = (wrong[`${name}: ${status}`] ?? 0) + 1
   }
-  const loops = allAttacks(targets).map(async ([name, all]) => {
+  const loops = allAttacks(targets).map(async ([name, all], index) => {
+    // To begin all at once is work of the attacker's, which shares the machine.
+    await delay(index * 500)
     while (!over.signal.aborted) await Promise.all(all.map((begin) => once(name, begin)))
   })
   await Promise.all(loops)

@@ -155,8 +155,8 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   server.on("clientError", (error, socket) => unparsed(error, socket as Socket))
   // An Expect that nobody knows may be passed over (RFC 9110 section 10.1.1); Node's own 417 would be no answer of the app.
   server.on("checkExpectation", answer)
-  // A probe that finds the queue full is sent again after a second, then after three. Node's own queue has 511 places.
-  const address = { port: options.port, host: options.host, backlog: bounds.connections }
+  // A client that finds the queue full tries again after a second, then after three; one in a long queue waits longer.
+  const address = { port: options.port, host: options.host, backlog: Math.ceil(bounds.connections / 4) }
   await once(server.listen(address), "listening").catch((error: Error & { code?: string }) => {
     const [setting, next] = listenSteps[error.code ?? ""] ?? ["HOST", "Set it to an address of this machine."]
     throw new SetupError(error.message, setting, next, error)

@@ -38,6 +38,8 @@ const streamShare = 0.5
 
 // Each turn of the event loop accepts one connection.
 const acceptedMeanwhile = 32
+// To pause all and read all again for each that is cut off would cost more than what it sent.
+const mostReadAtOnce = 64
 const faultMs = 60_000
 
 // Their bodies mean nothing (RFC 9110 section 9.3.1).
@@ -108,14 +110,15 @@ export const createConnections = (
   onCut: (reason: CutReason) => void,
 ) => {
   const open = new Map<Socket, Connection>()
-  const takeTurn = createTurns()
+  let accepted = 0
+  const takeTurn = createTurns(() => accepted)
   // How many more bytes may be held before all connections are looked at again.
   let margin = 0
   // In the order in which they will be read again.
   let paused: Connection[] = []
   // How often connections of a network were cut off lately in the middle of what they sent.
   const faults = new Map<string, number>()
-  const faultsOf = (one: Connection): number => faults.get(networkOf(one)) ?? 0
+  const isBlamed = (one: Connection): boolean => faults.has(networkOf(one))
 
   const sum = (weigh: Weigh): number => {
     let all = 0
@@ -138,20 +141,29 @@ export const createConnections = (
 
   /**
    * Lets nobody else send until the connection that is cut off is gone, and new ones are accepted. Node keeps what the parser read of
-   * it until then, and many such clients at once would fill the memory. Then those are read first whose networks were cut off least
-   * for it, and of these whoever came or asked last.
+   * it until then, and many such clients at once would fill the memory. Then some are read at a time: first those whose networks
+   * weren't cut off for it lately, of these whoever came or asked last.
    */
   const pauseOthers = (): void => {
     const isUnderWay = paused.length > 0
     const known = new Set(paused)
     const others = [...open.values()].filter((one) => known.has(one) || !one.socket.isPaused())
-    for (const { socket } of others) socket.pause()
-    paused = others.toReversed().toSorted((a, b) => faultsOf(a) - faultsOf(b))
-    if (!isUnderWay) setImmediate(readOthers, acceptedMeanwhile)
+    for (const one of others) if (!known.has(one)) one.socket.pause()
+    const { blamed = [], good = [] } = Object.groupBy(others, (one) => (isBlamed(one) ? "blamed" : "good"))
+    paused = [...good.toReversed(), ...blamed.toReversed()]
+    if (!isUnderWay) setImmediate(setImmediate, readOthers, acceptedMeanwhile, accepted)
   }
-  const readOthers = (turns: number): void => {
-    if (turns > 0) return void setImmediate(readOthers, turns - 1)
-    for (const { socket } of paused.splice(0)) socket.resume()
+  const readOthers = (turns: number, before: number): void => {
+    if (turns > 0 && accepted > before) return void setImmediate(readOthers, turns - 1, accepted)
+    for (const { socket } of paused.splice(0, mostReadAtOnce)) socket.resume()
+    if (paused.length > 0) setImmediate(readOthers, 0, accepted)
+  }
+  /** A new one isn't read before those that wait are. Only now is its socket being read. */
+  const pauseNew = (connection: Connection): void => {
+    if (paused.length === 0) return
+    connection.socket.pause()
+    if (isBlamed(connection)) paused.push(connection)
+    else paused.unshift(connection)
   }
   const blame = (name: string): void => {
     faults.set(name, (faults.get(name) ?? 0) + 1)
@@ -247,7 +259,8 @@ export const createConnections = (
       const connection = { socket, client, newest: undefined, serving: undefined, waiting, received: 0 }
       open.set(socket, connection)
       socket.once("close", () => open.delete(socket))
-      if (paused.length > 0) process.nextTick(pauseOthers)
+      accepted++
+      if (paused.length > 0) process.nextTick(pauseNew, connection)
       if (open.size <= bounds.connections) return
       const others = (one: Connection): number => (one === connection ? 0 : dispensable(one))
       if (giveWay("connections", Math.max(1, bounds.connections * step), others) === 0) cut(connection, "connections")

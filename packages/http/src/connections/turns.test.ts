@@ -1,15 +1,29 @@
 import { expect, test } from "vitest"
 import { createTurns } from "./turns.ts"
 
-test("a turn of the event loop begins at most 8 requests, and one of each client before a second of any", async () => {
-  const takeTurn = createTurns()
+const turn = () => new Promise(setImmediate)
+
+test("a turn of the event loop begins at most 32 requests, and one of each client before a second of any", async () => {
+  const takeTurn = createTurns(() => 0)
   const begun: string[] = []
   for (let i = 0; i < 100; i++) takeTurn("many", () => begun.push("many"))
   for (const client of ["few", "other"]) takeTurn(client, () => begun.push(client))
-  expect(begun).toHaveLength(8)
-  await new Promise(setImmediate)
-  expect(begun).toHaveLength(16)
-  expect(begun.slice(8, 11).toSorted()).toEqual(["few", "many", "other"])
-  for (let i = 0; i < 11; i++) await new Promise(setImmediate)
+  expect(begun).toHaveLength(32)
+  await turn()
+  expect(begun).toHaveLength(64)
+  expect(begun.slice(32, 35).toSorted()).toEqual(["few", "many", "other"])
+  for (let i = 0; i < 2; i++) await turn()
   expect(begun).toHaveLength(102)
+})
+
+test("while connections are accepted, one in a turn, so is one request begun", async () => {
+  let accepted = 0
+  const takeTurn = createTurns(() => accepted)
+  let begun = 0
+  for (let i = 0; i < 100; i++) takeTurn("one", () => begun++)
+  for (; accepted < 10; accepted++) await turn()
+  expect(begun).toBe(32 + 32 + 9)
+  await turn()
+  await turn()
+  expect(begun).toBe(100)
 })
