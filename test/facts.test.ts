@@ -14,10 +14,6 @@ const tracked = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" 
 const prose = tracked.filter((file) => file.endsWith(".md") && !file.includes("/reference/"))
 const served = prose.filter((file) => file.startsWith("apps/docs-server/content/"))
 
-test("facts.json is what the code says; `pnpm openapi` writes it anew", () => {
-  expect(facts).toEqual(makeFacts())
-})
-
 test("every name in braces that a page uses is a fact or a URL", () => {
   const known = new Set([...Object.keys(facts), "base_url", "api_url", "relay_url", "stream_url", "chain_url"])
   const unknown = served.flatMap((file) =>

@@ -1,8 +1,7 @@
-import { readdir, readFile } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { beforeAll, expect, test } from "vitest"
 import meanings from "../../../packages/openapi/src/field-meanings.json" with { type: "json" }
-import { referenceFolder, referencePages } from "../scripts/reference/pages.ts"
 import { ownContent, ownFacts } from "../src/config.ts"
 import { loadCorpus } from "../src/corpus/corpus.ts"
 import type { Library } from "../src/mcp/tools.ts"
@@ -11,13 +10,6 @@ import { ask, libraryFor } from "./library.ts"
 let library: Library
 beforeAll(async () => {
   library = libraryFor(await loadCorpus(ownContent, { fill: ownFacts }))
-})
-
-test("the reference says what the three OpenAPI documents say; `pnpm openapi` makes it so", async () => {
-  const made = await referencePages()
-  const files = (await readdir(referenceFolder, { recursive: true })).filter((file) => file.endsWith(".md"))
-  expect(files.toSorted()).toEqual([...made.keys()].toSorted())
-  for (const [file, text] of made) expect(await readFile(join(referenceFolder, file), "utf8"), file).toBe(text)
 })
 
 test("every operation has an example with its answer, and is read in less than 1,500 tokens", () => {

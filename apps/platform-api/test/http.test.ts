@@ -102,7 +102,7 @@ test("a list's query that is wrong counts, and says why a key was ignored", asyn
   expect(told.get("ratelimit")).toMatch(/r=299;/)
 })
 
-test("the document that is served is the committed openapi.json; `pnpm openapi` writes it anew", async () => {
+test("the document that is served is the committed openapi.json", async () => {
   expect(await (await fetch(`${service.url}/openapi.json`)).json()).toEqual(committed)
 })
 

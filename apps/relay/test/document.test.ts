@@ -2,17 +2,12 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { startProcess } from "@svc/testing"
 import { expect, test } from "vitest"
-import committed from "../openapi.json" with { type: "json" }
 import { document } from "../scripts/openapi.ts"
 import { errors } from "../src/errors.ts"
 import { testRelay } from "./fixture.ts"
 import { routes } from "../src/routes/table.ts"
 
 const folder = join(import.meta.dirname, "..")
-
-test("openapi.json is what `pnpm openapi` writes", () => {
-  expect(committed).toEqual(JSON.parse(JSON.stringify(document)))
-})
 
 test("openapi.json passes the linter without a warning", async () => {
   const linter = fileURLToPath(new URL("../node_modules/@redocly/cli/bin/cli.js", import.meta.url))

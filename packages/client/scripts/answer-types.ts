@@ -143,7 +143,7 @@ const typesIn = ({ paths, components }: Document, responses: Named, schemas: rea
 ]
 
 /** The TypeScript of the services' responses, as their committed OpenAPI documents describe them. */
-export const answerTypes = async (): Promise<string> => {
+const answerTypes = async (): Promise<string> => {
   const [platform, relay, docs] = (await Promise.all(
     (["platform-api", "relay", "docs-server"] as const).map(documentOf),
   )) as [Document, Document, Document]

@@ -16,7 +16,7 @@ import {
 const app = join(import.meta.dirname, "../..")
 const content = join(app, "content")
 /** The folder of the reference pages. */
-export const referenceFolder = join(content, "reference")
+const referenceFolder = join(content, "reference")
 
 const services: readonly Service[] = [
   { name: "platform", app: "platform-api", title: "Platform API", short: "platform", url: "{api_url}", order: 100 },
@@ -99,7 +99,7 @@ const examplesOf = (
 }
 
 /** Every page of the reference by its path in the folder, made from the three committed OpenAPI documents. */
-export const referencePages = async (): Promise<ReadonlyMap<string, string>> => {
+const referencePages = async (): Promise<ReadonlyMap<string, string>> => {
   const shown = await shownExchanges()
   const { pages: guides } = await loadCorpus(content)
   const explained = new Set(guides.get("errors")?.rows.map(({ anchor }) => anchor))
