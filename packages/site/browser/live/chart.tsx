@@ -33,7 +33,10 @@ type Props = { readonly feed: Feed; readonly isPaused: boolean; readonly tick: n
 export const Chart = ({ feed, isPaused, tick, height }: Props) => {
   const [chosen, choose] = useState<string>()
   const [second, setSecond] = useState(0)
-  const [points, setPoints] = useState<readonly Point[]>([])
+  const [{ of, points }, show] = useState<{ readonly of: string; readonly points: readonly Point[] }>({
+    of: "",
+    points: [],
+  })
   const paths = feed.history.paths()
   const name = chosen === rate || (chosen !== undefined && paths.includes(chosen)) ? chosen : firstOf(paths)
   const isRate = name === rate
@@ -44,13 +47,14 @@ export const Chart = ({ feed, isPaused, tick, height }: Props) => {
     return () => clearInterval(timer)
   }, [isRate])
   useEffect(() => {
-    if (!isPaused) setPoints(isRate ? feed.history.rate(Date.now()) : feed.history.points(name))
+    if (!isPaused || of !== name)
+      show({ of: name, points: isRate ? feed.history.rate(Date.now()) : feed.history.points(name) })
   }, [feed, name, isPaused, tick, second])
   const drawn = [
     points.map(({ at }) => at / 1000),
     points.map((point) => (isMeasured(point) ? Number(point.text) : null)),
   ] as const
-  const csv = csvOf(name, points)
+  const csv = csvOf(of, points)
   return (
     <div class="chart">
       <label>
@@ -61,7 +65,7 @@ export const Chart = ({ feed, isPaused, tick, height }: Props) => {
           ))}
         </select>
       </label>
-      <Plot data={drawn} names={[name]} label={labelOf(name, points)} height={height} />
+      <Plot data={drawn} names={[of]} label={labelOf(of, points)} height={height} />
       <details>
         <summary>{counted(points.filter(isMeasured).length, "point")} as text</summary>
         <CodeBox text={csv} of="the points as CSV" />
