@@ -31,32 +31,22 @@ export const createMatcher = ({ lastPosition, positionBefore, inTitle, postingOf
       }
     }
     const sorted = Float64Array.from(found).sort()
-    const positionAt = (i: number): number => Math.floor((sorted[i] ?? 0) / maxTerms)
-    const termAt = (i: number): number => (sorted[i] ?? 0) % maxTerms
+    const positions = Array.from(sorted, (match) => Math.floor(match / maxTerms))
+    const termsAt = Array.from(sorted, (match) => match % maxTerms)
+    const isPairAt = (i: number): boolean =>
+      (positions[i + 1] ?? 0) - (positions[i] ?? 0) === 1 &&
+      wantedPairs.has(pairOf(termsAt[i] ?? 0, termsAt[i + 1] ?? 0))
     return {
       /** The terms that the title has. */
       titleTerms,
-      positionAt,
-      termAt,
-      /** The first match from `i` on at or after a position. */
-      indexOf: (position: number, i: number): number => {
-        let at = i
-        while (at < sorted.length && positionAt(at) < position) at++
-        return at
-      },
-      /** The terms of the matches from `from` to `to`. */
-      termsBetween: (from: number, to: number): Set<number> => {
-        const between = new Set<number>()
-        for (let i = from; i < to; i++) between.add(termAt(i))
-        return between
-      },
-      /** The share of the query's neighbours that are neighbours on the page. */
-      pairShare: (): number => {
+      positions,
+      termsAt,
+      /** The share of the query's neighbours that are neighbours among the matches from `from` to `to`. */
+      pairShare: (from = 0, to = positions.length): number => {
         if (wantedPairs.size === 0) return 0
         const near = new Set<number>()
-        for (let i = 0; i + 1 < sorted.length; i++)
-          if (positionAt(i + 1) - positionAt(i) === 1) near.add(pairOf(termAt(i), termAt(i + 1)))
-        return wantedPairs.intersection(near).size / wantedPairs.size
+        for (let i = from; i + 1 < to; i++) if (isPairAt(i)) near.add(pairOf(termsAt[i] ?? 0, termsAt[i + 1] ?? 0))
+        return near.size / wantedPairs.size
       },
     }
   }

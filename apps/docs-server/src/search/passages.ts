@@ -1,5 +1,5 @@
 import { plainText } from "@svc/site"
-import { eachWord } from "./words.ts"
+import { eachWord, fold } from "./words.ts"
 
 /** Kinds of passages. A mark (the line of a fence, the rule of a table, a single tag) has no content of its own. */
 export const passageKinds = ["mark", "heading", "prose", "item", "row", "code"] as const
@@ -91,18 +91,39 @@ export const withColumnNames = (row: string, header: string): string => {
 const plainOf = (passage: string, kind: PassageKind): string =>
   kind === "code" ? passage.replace(/\s+/g, " ").trim() : plainText(withoutEdges(passage))
 
-/** A passage as plain text. A long one is cut around the first word of the query. */
+/** A passage as plain text. A long one is cut to where most words of the query are. */
 export const snippetOf = (passage: string, kind: PassageKind, isWanted: (word: string) => boolean): string => {
   const from = passage.length <= readLength ? 0 : Math.max(0, (findWanted(passage, isWanted) ?? 0) - readBefore)
   const plain = plainOf(passage.slice(from, from + readLength), kind)
-  return plain.length <= snippetLength ? plain : cutAround(plain, findWanted(plain, isWanted) ?? 0)
+  return plain.length <= snippetLength ? plain : cutAround(plain, bestStart(plain, isWanted))
+}
+
+// Before the first word of the query, in a snippet that doesn't begin with its passage.
+const lead = 60
+
+/** Of the words of the query, the first of those that fit into one snippet and are most. */
+const bestStart = (plain: string, isWanted: (word: string) => boolean): number => {
+  const found = [...eachWord(plain)].filter(({ text }) => isWanted(text))
+  let best = 0
+  let most = 0
+  for (const [i, { start }] of found.entries()) {
+    const end = Math.max(start - lead, 0) + snippetLength
+    const words = new Set<string>()
+    for (let j = i; j < found.length; j++) {
+      const { start: other, text } = found[j] ?? { start: end, text: "" }
+      if (other + text.length > end) break
+      words.add(fold(text))
+    }
+    if (words.size > most) [best, most] = [start, words.size]
+  }
+  return best
 }
 
 /** The beginning of a text, as long as a snippet may be. */
 export const shorten = (plain: string): string => (plain.length <= snippetLength ? plain : cutAround(plain, 0))
 
 const cutAround = (plain: string, first: number): string => {
-  const from = Math.max(0, Math.min(first - 60, plain.length - snippetLength))
+  const from = Math.max(0, Math.min(first - lead, plain.length - snippetLength))
   // Cut at spaces if there are any.
   const start = from === 0 ? 0 : plain.slice(from, from + 30).search(/\s/) + 1 + from
   const cut = plain.slice(start, start + snippetLength)

@@ -69,10 +69,10 @@ export const createRanking = (texts: Texts, index: Index, pageWeights: readonly 
     const numberOf = new Map(query.terms.map((term, n) => [term, query.firstAlike[n] ?? n]))
     const inOnePlace = Math.min(1, shortQuery / query.terms.length)
     for (const [page, score] of [...scores].sort(([, a], [, b]) => b - a).slice(0, maxRead)) {
-      const { pairs, covered, isRow } = readingOf(page)
+      const { pairs, covered, opening } = readingOf(page)
       const together = inOnePlace * (weights.pairs * pairs + weights.section * covered ** 2)
       const linked = weights.linked * linkedShare(page, numberOf, shares) ** 2
-      scores.set(page, score + (pageWeights[page] ?? 1) * (together + linked + (isRow ? weights.row : 0)))
+      scores.set(page, score + (pageWeights[page] ?? 1) * (together + linked + weights.row * opening))
     }
     const least = cut.leastShare * Math.max(...scores.values())
     for (const [page, score] of scores) if (score < least && !named.has(page)) scores.delete(page)

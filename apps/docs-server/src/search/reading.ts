@@ -11,8 +11,8 @@ export type Reading = {
   readonly covered: number
   /** The section that answers the query, counted from the page's first. */
   readonly section: number
-  /** Whether the passage is a table row that begins with the query's only word. */
-  readonly isRow: boolean
+  /** The share of the query that a table row begins with: all of a single word, or several words one after the other. */
+  readonly opening: number
   /** The passage to show; undefined if only the title or the path has words of the query. */
   readonly passage: number | undefined
 }
@@ -20,92 +20,124 @@ export type Reading = {
 /** Reads the sections of a page: how much of a query is in the heading, in the best passage and in the whole section. */
 export const createReader = ({ fieldStarts, pageSections, sectionPassages, passageTerms, passageKindsOf }: Texts) => {
   const meanLength = Math.max(1, (fieldStarts.at(-1) ?? 0) / (sectionPassages.length - 1))
+  const kindOf = (passage: number) => passageKinds[passageKindsOf[passage] ?? 0] ?? "mark"
+  const isContent = (passage: number): boolean => kindOf(passage) !== "heading" && kindOf(passage) !== "mark"
 
   /** @param shares of the query, one for each of its terms */
   return (page: number, matches: Matches, shares: readonly number[]): Reading => {
-    const { indexOf, pairShare, positionAt, termAt, termsBetween, titleTerms } = matches
+    const { pairShare, positions, termsAt, titleTerms } = matches
     const pageEnd = fieldStarts[(page + 1) * fieldNames.length] ?? 0
     const startOf = (passage: number): number => Math.min(passageTerms[passage] ?? pageEnd, pageEnd)
     const first = pageSections[page] ?? 0
     const count = (pageSections[page + 1] ?? 0) - first
-    /** The first passage and the first match of each section, with the end of the page as the last element. */
-    const passages = Array.from({ length: count + 1 }, (_, i) => sectionPassages[first + i] ?? 0)
-    const starts: number[] = []
-    for (const passage of passages) starts.push(indexOf(startOf(passage), starts.at(-1) ?? 0))
+    const passageOf = (section: number): number => sectionPassages[first + section] ?? 0
+    const endOfPage = passageOf(count)
+
+    /** The passage and the section of each match; those of the title have none. */
+    const passages: number[] = []
+    const sections: number[] = []
+    let passage = passageOf(0)
+    let section = 0
+    for (const position of positions) {
+      while (passage + 1 < endOfPage && startOf(passage + 1) <= position) passage++
+      while (section + 1 < count && passageOf(section + 1) <= passage) section++
+      const isInside = position >= startOf(passage) && passage < endOfPage
+      passages.push(isInside ? passage : -1)
+      sections.push(isInside ? section : -1)
+    }
 
     // The more sections have a term, the less it tells which section is meant.
     const having = shares.map(() => 0)
-    for (let i = 0; i < count; i++)
-      for (const n of termsBetween(starts[i] ?? 0, starts[i + 1] ?? 0)) having[n] = (having[n] ?? 0) + 1
+    const lastIn = shares.map(() => -1)
+    for (const [i, n] of termsAt.entries()) {
+      if (sections[i] === -1 || lastIn[n] === sections[i]) continue
+      lastIn[n] = sections[i] ?? -1
+      having[n] = (having[n] ?? 0) + 1
+    }
     const telling = shares.map((share, n) =>
       // The page's title doesn't tell which of its sections is meant.
       having[n] === 0 || titleTerms.has(n) ? 0 : share * Math.log(1 + count / (having[n] ?? 1)),
     )
     const all = telling.reduce((sum, value) => sum + value, 0) || 1
-    const valueOf = (from: number, to: number, known?: ReadonlySet<number>): number => {
-      let sum = 0
-      for (const n of termsBetween(from, to))
-        sum += (telling[n] ?? 0) * (known?.has(n) === true ? passageWeights.ofHeading : 1)
-      return sum / all
-    }
-    /** The value of a heading with `length` terms and the matches from `from` to `to`. */
-    const headingValue = (length: number, from: number, to: number): number => {
-      const said = valueOf(from, to)
-      return said === 0 ? 0 : said + (said / (said + (length - (to - from)) * sectionWeights.otherWord)) ** 2
-    }
 
     let best: Pick<Reading, "section" | "passage"> = { section: 0, passage: undefined }
-    let row: typeof best | undefined
     let bestScore = -1
     let covered = 0
-    for (let section = 0; section < count; section++) {
-      const [from = 0, to = 0] = starts.slice(section)
-      const [firstPassage = 0, endPassage = 0] = passages.slice(section)
-      if (from === to) continue
-      const times = shares.map(() => 0)
-      for (let i = from; i < to; i++) times[termAt(i)] = (times[termAt(i)] ?? 0) + 1
+    let opening = 0
+    let row: typeof best | undefined
+    const times = shares.map(() => 0)
+    /** The end of the matches that are in the same section or passage as the one at `from`. */
+    const endOf = (places: readonly number[], from: number): number => {
+      let end = from
+      while (end < places.length && places[end] === places[from]) end++
+      return end
+    }
+    /** The share of the query that a row begins with. */
+    const openingOf = (from: number, to: number): number => {
+      if (positions[from] !== startOf(passages[from] ?? 0)) return 0
+      if (shares.length === 1) return 1
+      let end = from
+      while (end + 1 < to && pairShare(end, end + 2) > 0) end++
+      if (end === from) return 0
+      let share = 0
+      for (let i = from; i <= end; i++) share += shares[termsAt[i] ?? 0] ?? 0
+      return share
+    }
+    for (let from = sections.lastIndexOf(-1) + 1; from < sections.length;) {
+      const to = endOf(sections, from)
+      const here = sections[from] ?? 0
+      const [firstPassage, endPassage] = [passageOf(here), passageOf(here + 1)]
+      times.fill(0)
+      for (let i = from; i < to; i++) times[termsAt[i] ?? 0] = (times[termsAt[i] ?? 0] ?? 0) + 1
       const length = (startOf(endPassage) - startOf(firstPassage)) / meanLength
       let words = 0
       let inSection = 0
       for (const [n, share] of shares.entries()) {
+        if (times[n] === 0) continue
         words += ((telling[n] ?? 0) / all) * saturate(times[n] ?? 0, 1, sectionWeights.words)
         inSection += share * saturate(times[n] ?? 0, length, sectionWeights.covered)
       }
       covered = Math.max(covered, Math.min(1, inSection))
       let heading = 0
-      let headingTerms: ReadonlySet<number> = new Set()
-      let passage: number | undefined
+      const ofHeading = new Set<number>()
       let bestPassage = 0
-      let end = from
-      for (let one = firstPassage; one < endPassage; one++) {
-        const kind = passageKinds[passageKindsOf[one] ?? 0] ?? "mark"
-        const start = end
-        end = indexOf(startOf(one + 1), start)
-        if (kind === "heading" && one === firstPassage) headingTerms = termsBetween(start, end)
-        // The first section's heading is the page's title.
-        if (kind === "heading" && one === firstPassage && section > 1)
-          heading = headingValue(startOf(one + 1) - startOf(one), start, end)
-        if (kind === "heading" || kind === "mark") continue
-        const value = valueOf(start, end, headingTerms) * (kind === "code" ? passageWeights.code : 1)
-        if (shares.length === 1 && kind === "row" && start < end && positionAt(start) === startOf(one))
-          row ??= { section, passage: one }
-        if (passage === undefined || value > bestPassage) {
-          passage = one
-          bestPassage = value
+      let chosen: number | undefined
+      for (let start = from; start < to;) {
+        const one = passages[start] ?? 0
+        const end = endOf(passages, start)
+        const kind = kindOf(one)
+        const said = new Set(termsAt.slice(start, end))
+        let value = 0
+        if (kind === "heading" && one === firstPassage) {
+          for (const n of said) {
+            ofHeading.add(n)
+            value += (telling[n] ?? 0) / all
+          }
+          // The first section's heading is the page's title.
+          if (here > 1 && value > 0) {
+            const others = startOf(one + 1) - startOf(one) - (end - start)
+            heading = value + (value / (value + others * sectionWeights.otherWord)) ** 2
+          }
+        } else if (isContent(one)) {
+          for (const n of said) value += ((telling[n] ?? 0) / all) * (ofHeading.has(n) ? passageWeights.ofHeading : 1)
+          if (kind === "code") value *= passageWeights.code
+          if (kind === "row") {
+            const share = openingOf(start, end)
+            if (share > opening) [opening, row] = [share, { section: here, passage: one }]
+          }
+          value += passageWeights.pairs * pairShare(start, end)
+          if (value > bestPassage) [bestPassage, chosen] = [value, one]
         }
+        start = end
       }
+      for (let one = firstPassage; chosen === undefined && one < endPassage; one++) if (isContent(one)) chosen = one
       const score = sectionWeights.words.weight * words + heading + sectionWeights.passage * bestPassage
-      if (score > bestScore && (section > 0 || passage !== undefined)) {
-        best = { section, passage }
+      if (score > bestScore && (here > 0 || chosen !== undefined)) {
+        best = { section: here, passage: chosen }
         bestScore = score
       }
+      from = to
     }
-    return {
-      ...best,
-      ...row,
-      isRow: row !== undefined,
-      covered,
-      pairs: pairShare(),
-    }
+    return { ...best, ...(opening === 1 ? row : undefined), opening, covered, pairs: pairShare() }
   }
 }

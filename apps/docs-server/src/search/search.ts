@@ -72,7 +72,7 @@ export const createSearch = (corpus: Corpus): Search => {
     const snippet = show(passage)
     // After a colon comes the answer: the first row or item that has a word of the query, else the first one.
     const lead = snippet.length < 120 ? snippet : snippet.slice(snippet.lastIndexOf(". ") + 1).trim()
-    if (!lead.endsWith(":")) return snippet
+    if (!lead.endsWith(":") || !hasWanted(lead, isWanted)) return snippet
     const following: number[] = []
     for (let one = passage + 1; one < endOfPage && /^(?:mark|row|item|code)$/.test(kindOf(one)); one++)
       if (kindOf(one) !== "mark") following.push(one)

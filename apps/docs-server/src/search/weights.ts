@@ -15,10 +15,10 @@ export const weights = {
   /** For a page that says little else. */
   short: 1.5,
   /** Of neighbours in the query that are neighbours on the page. */
-  pairs: 1.5,
+  pairs: 2.5,
   /** Of the query that the best section has, squared. */
   section: 6,
-  /** For a row of a table that opens with the only word of the query. */
+  /** Of the query that a row of a table opens with. */
   row: 6,
   /** For a page that the query names: more than anything else can give. */
   named: 1000,
@@ -55,7 +55,7 @@ export const sectionWeights = {
   covered: { half: 1.2, length: 0.9 },
   /** For a word of a heading that the query doesn't have. */
   otherWord: 0.3,
-  passage: 0.5,
+  passage: 1,
 }
 
 /** What a passage of code is worth, to prose, an item or a row. */
@@ -63,6 +63,8 @@ export const passageWeights = {
   code: 0.6,
   /** For a word that the section's heading has, too. */
   ofHeading: 0.3,
+  /** Of neighbours in the query that are neighbours in the passage. */
+  pairs: 0.4,
 }
 
 /** A value between 0 and 1 for the occurrences in a text of a relative length. */
