@@ -65,7 +65,7 @@ test("a trace of a send goes from the client to the provider's answer and no fur
   const provider = await testReceiver()
   provider.answer(({ url, body }, response) => {
     const id = /"id":(\d+)/.exec(String(body))?.[1]
-    const refused = `{"jsonrpc":"2.0","id":${id},"error":{"code":-32002,"message":"refused"}}`
+    const refused = `{"jsonrpc":"2.0","id":${id},"error":{"code":-32002,"message":"Transaction simulation failed"}}`
     response.writeHead(url === "/usage" ? 401 : 200).end(refused)
   })
   const redis = redisProgram() === undefined ? undefined : await startRedis()

@@ -31,7 +31,7 @@ export const raw = (body: string | Buffer, status = 200): Reply => ({ write: htt
 export const result = ({ id }: RpcRequest, json: string): Reply => raw(`{"jsonrpc":"2.0","id":${id},"result":${json}}`)
 
 export const rpcError = ({ id }: RpcRequest, error: Record<string, unknown>, status = 200): Reply =>
-  raw(JSON.stringify({ jsonrpc: "2.0", id, error: { message: "refused", ...error } }), status)
+  raw(JSON.stringify({ jsonrpc: "2.0", id, error: { message: "", ...error } }), status)
 
 const contentLength = (head: string): number => Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? 0)
 

@@ -1,94 +1,108 @@
 import { isUtf8 } from "node:buffer"
-import { getAddressEncoder, isAddress } from "@solana/kit"
 import { isObject } from "@svc/common/json-object"
-import { copyWords, harmlessPhrases, harmlessWords } from "./harmless-words.ts"
+import { isShallow } from "./exact-json.ts"
+import { instructionErrors, logLines, messages, transactionErrors, words } from "./known-texts.ts"
 
-// Reads the texts of a provider's error for one question: can anything in it be about an earlier copy of the transaction? What
-// it can't read, it answers with yes: another script or language, an unknown word, a signature, deep nesting.
+// Reads a provider's error for one question: is every text and every member in it a known one? Whatever else a provider says may be
+// about an earlier copy of the transaction, in any words and any language.
 
-const deepest = 12
-const addresses = getAddressEncoder()
-const asWords = (list: readonly string[]): RegExp => new RegExp(`\\b(?:${list.join("|")})\\b`, "g")
-const phrases = asWords(harmlessPhrases)
-const copies = asWords(copyWords)
-const isReadable = (text: string): boolean => /^[\t\n\r -~]*$/.test(text) && !/\\u/i.test(text)
-
-/** Words in lower case, separated by spaces: `AlreadyProcessed` and `already_processed` are two words. */
-const wordsOf = (text: string): string =>
-  text
-    .replace(/([a-z\d])([A-Z])|([A-Z])(?=[A-Z][a-z])/g, "$1$3 $2")
-    .toLowerCase()
-    .replace(/[^a-z\d]+/g, " ")
-
-// Encoded bytes can contain any short word by chance, but not these.
-const isSpelledOut = (text: string): boolean =>
-  /accepted|already|confirmed|duplicat|finali[sz]ed|forwarded|inflight|landed|processed|received|submitted/i.test(text)
-
-const mayNameCopy = (text: string): boolean => {
-  const rest = wordsOf(text).replace(phrases, "|")
-  return rest.search(copies) >= 0 || isSpelledOut(rest.replaceAll(" ", ""))
+/** Base64 that isn't a text, neither as it stands nor decoded: all of it, or four letters in a row. */
+const isBinary = (base64: unknown): boolean => {
+  const bytes = Buffer.from(String(base64), "base64")
+  const isReadable = isUtf8(bytes) && !/[^\P{Cc}\t\n\r]/u.test(bytes.toString())
+  if (bytes.toString("base64") !== base64 || !/[\d+/=]/.test(base64)) return false
+  return !isReadable && !/[a-z]{4}/i.test(bytes.toString("latin1"))
 }
 
-const isUtf8Text = (bytes: Buffer): boolean => isUtf8(bytes) && !/[^\P{Cc}\t\n\r]/u.test(bytes.toString())
+const oneOf = (patterns: readonly string[]): string => `(?:${patterns.join("|")})`
+const spaced = (name: string): string => name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase()
 
-const isAccount = (token: string): boolean =>
-  token.length >= 32 &&
-  token.length <= 44 &&
-  isAddress(token) &&
-  !isSpelledOut(token) &&
-  ![Buffer.from(token, "base64"), Buffer.from(addresses.encode(token))].some(isUtf8Text)
-
-/** Binary data in base64, as the runtime writes it. Bytes that are UTF-8 without control characters are read as a text. */
-const isBinary = (text: string): boolean => {
-  const bytes = Buffer.from(text, "base64")
-  if (bytes.toString("base64") !== text || isSpelledOut(text)) return false
-  return !isUtf8Text(bytes) || isHarmlessText(bytes.toString())
+/** What the places of the forms in known-texts.ts stand for. */
+const places: Record<string, string> = {
+  n: String.raw`(?:\d{1,20}|0x[\da-f]{1,16})`,
+  // Its digit tells an address from words without spaces.
+  account: "(?=[A-Za-z]*[1-9])[1-9A-HJ-NP-Za-km-z]{32,44}",
+  bytes: "(?<bytes>[A-Za-z0-9+/= ]+)",
 }
+const pattern = (form: string): string =>
+  form
+    .replaceAll(/[.()[\]{}|+*?^$\\]/g, String.raw`\$&`)
+    .replaceAll(/<(\w+)>/g, (_, name: string) => places[name] ?? "")
+for (const [name, list] of Object.entries(words)) places[name] = oneOf(list)
+// The local chain writes the error of an instruction by its name.
+const instructions = Object.entries(instructionErrors).flatMap(([name, form]) => [pattern(form), spaced(name)])
+places["instruction"] = oneOf([pattern("custom program error: <n>"), ...instructions])
+places["transaction"] = oneOf(
+  ["Error processing Instruction <n>: <instruction>", ...Object.values(transactionErrors)].map(pattern),
+)
 
-const isNumber = (word: string): boolean => /^\d+[a-z]{0,2}$|^0x[\da-f]{1,10}$/.test(word)
+type Check = (value: unknown) => boolean
 
-const isHarmlessText = (text: string): boolean => {
-  if (!isReadable(text)) return false
-  const tokens = text.replace(/\bsendTransaction\b/g, " ").split(/[^\w]+/)
-  const words = tokens.filter((token) => !isAccount(token)).flatMap((token) => wordsOf(token).trim().split(" "))
-  const rest = words.filter((word) => !isNumber(word)).join(" ")
-  return rest
-    .replace(phrases, " ")
-    .split(" ")
-    .every((word) => word === "" || harmlessWords.has(word))
-}
-
-/** What a program writes: plain ASCII without a word for a copy. Long encoded bytes aren't words. */
-const isHarmlessProgramText = (text: string): boolean => {
-  const encoded = /\b(?=\w*\d)(?=\w*[a-z])(?=\w*[A-Z])[\w+/]{24,}=*/g
-  const words = text.replace(encoded, (token) => (isSpelledOut(token) ? token : " "))
-  return isReadable(text) && !mayNameCopy(words)
-}
-
-/** The runtime's own lines, and a program's, which says nothing of transactions but may say anything else. */
-const isHarmlessLog = (line: string): boolean => {
-  const [, program = "", rest = ""] = /^Program (\w+) (.*)$/s.exec(line) ?? []
-  if (/^(?:invoke \[\d+\]|success|consumed \d+ of \d+ compute units)$/.test(rest)) return isAddress(program)
-  const [, kind, said = ""] = /^Program (log|data|return): (.*)$/s.exec(line) ?? []
-  if (kind === "log") return isHarmlessProgramText(said)
-  if (kind === undefined) return isHarmlessText(line)
-  return said.split(" ").every((part) => isAccount(part) || isBinary(part))
-}
-
-const isHarmless = (value: unknown, depth: number): boolean => {
-  if (typeof value === "string") return isHarmlessText(value)
-  if (typeof value !== "object" || value === null || JSON.isRawJSON(value)) return true
-  if (depth === 0) return false
-  if (Array.isArray(value)) {
-    const [text, encoding] = value as readonly unknown[]
-    const isEncoded = value.length === 2 && encoding === "base64" && typeof text === "string"
-    return isEncoded ? isBinary(text) : value.every((item) => isHarmless(item, depth - 1))
+/** A text in one of these forms. */
+const textIn = (forms: readonly string[]): Check => {
+  const known = new RegExp(`^${oneOf(forms.map(pattern))}$`)
+  return (value) => {
+    const match = typeof value === "string" ? known.exec(value) : null
+    return match !== null && (match.groups?.["bytes"]?.split(" ").every(isBinary) ?? true)
   }
-  return Object.entries(value).every(([key, member]) => {
-    if (key !== "logs" || !Array.isArray(member)) return isHarmlessText(key) && isHarmless(member, depth - 1)
-    return member.every((line: unknown) => typeof line === "string" && isHarmlessLog(line))
-  })
+}
+const isNumber: Check = (value) => typeof value === "number" || JSON.isRawJSON(value)
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || value === null || check(value)
+const listOf = (check: Check): Check => optional((value) => Array.isArray(value) && value.every(check))
+/** An object that has no other members. */
+const objectOf = (members: Readonly<Record<string, Check>>): Check =>
+  optional(
+    (value) =>
+      isObject(value) &&
+      Object.entries(value).every(([name, member]) => Object.hasOwn(members, name) && members[name]?.(member) === true),
+  )
+
+const names = oneOf(Object.keys(transactionErrors))
+const causes = oneOf(Object.keys(instructionErrors))
+const cause = new RegExp(
+  String.raw`^(?:"${names}"|\{"${names}":(?:\d+|\{"account_index":\d+\})\}|` +
+    String.raw`\{"InstructionError":\[\d+,(?:"${causes}"|\{"Custom":\d+\}|\{"BorshIoError":"Unknown"\})\]\})$`,
+)
+const isCause: Check = (value) => isShallow(value, 4) && cause.test(JSON.stringify(value))
+
+const addresses = listOf(textIn(["<account>"]))
+const numbers = listOf(isNumber)
+const nothing = listOf(() => false)
+
+/** The members of `data`: those of a simulation's result, and the slots that a node is behind or at. */
+const data: Readonly<Record<string, Check>> = {
+  accounts: nothing,
+  contextSlot: optional(isNumber),
+  err: optional(isCause),
+  fee: optional(isNumber),
+  innerInstructions: nothing,
+  loadedAccountsDataSize: optional(isNumber),
+  loadedAddresses: objectOf({ readonly: addresses, writable: addresses }),
+  logs: listOf(textIn(logLines)),
+  numSlotsBehind: optional(isNumber),
+  postBalances: numbers,
+  postTokenBalances: nothing,
+  preBalances: numbers,
+  preTokenBalances: nothing,
+  replacementBlockhash: nothing,
+  returnData: objectOf({
+    programId: textIn(["<account>"]),
+    data: (value) => Array.isArray(value) && value.length === 2 && isBinary(value[0]) && value[1] === "base64",
+  }),
+  unitsConsumed: optional(isNumber),
 }
 
-/** Whether no text of a JSON-RPC error's response, keys included, can be about an earlier copy of the transaction. */
-export const saysNothingOfACopy = (body: unknown): boolean => isObject(body) && isHarmless(body, deepest)
+const responses = Object.fromEntries(
+  Object.entries(messages).map(([code, forms]) => {
+    const isMessage = textIn(["", ...forms])
+    const isData = objectOf(data)
+    const error = objectOf({ code: isNumber, message: isMessage, data: (value) => isMessage(value) || isData(value) })
+    return [code, objectOf({ jsonrpc: textIn(["2.0"]), id: isNumber, error })]
+  }),
+)
+
+/** Whether each text and member of the response with this error is known, so that none can be about an earlier copy. */
+export const saysNothingOfACopy = (code: number, body: unknown): boolean => responses[code]?.(body) === true

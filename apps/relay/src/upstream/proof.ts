@@ -1,4 +1,5 @@
 import { saysNothingOfACopy } from "./error-text.ts"
+import type { messages } from "./known-texts.ts"
 import type { UpstreamResponse } from "./upstream.ts"
 
 /** A response that has no result. */
@@ -41,10 +42,10 @@ const statusRow = (status: number): StatusRow => frontDoor[status] ?? otherStatu
 export const decidesByStatus = (status: number): boolean => status in frontDoor
 
 /**
- * JSON-RPC errors. One that rejects proves it only if no text in it can be about an earlier copy: that copy may have been
- * taken.
+ * JSON-RPC errors that reject a transaction. They prove it only if all their texts and members are known ones (known-texts.ts). In any
+ * other text a provider may say that it took an earlier copy, and the line of a program's log may be the provider's own.
  */
-const codes: Readonly<Record<number, Row>> = {
+const rejections: Readonly<Record<keyof typeof messages, Row>> = {
   [-32700]: row(true, false, "The request couldn't be parsed."),
   [-32600]: row(true, false, "The request isn't valid, so no method ran."),
   [-32601]: row(true, false, "The method doesn't exist, so none ran."),
@@ -56,6 +57,9 @@ const codes: Readonly<Record<number, Row>> = {
   [-32013]: row(true, false, "A signature has the wrong length; no node accepts the transaction."),
   [-32015]: row(true, false, "The node doesn't read transactions of this version."),
   [-32016]: row(true, true, "The node hasn't reached minContextSlot, which it checks first."),
+}
+const codes: Readonly<Record<number, Row>> = {
+  ...rejections,
   [-32004]: row(false, true, "The block isn't available yet; send doesn't document this code."),
   [-32014]: row(false, true, "The block's status isn't available yet; send doesn't document this code."),
   [-32603]: row(false, true, "The provider failed at a point that it doesn't name."),
@@ -63,7 +67,7 @@ const codes: Readonly<Record<number, Row>> = {
   429: row(false, true, "A rate limit, but inside the provider: part of it may have taken the transaction."),
 }
 const otherCode = row(false, false, "The meaning of this code isn't documented for all providers.")
-const otherText = "A text in it may be about an earlier copy of the transaction."
+const otherText = "A text in it isn't known, so it may be about an earlier copy of the transaction."
 
 const kinds = {
   notStarted: row(true, true, "No byte of the request left this process."),
@@ -79,7 +83,7 @@ export const proofOf = (failure: UpstreamFailure): StatusRow => {
     case "rpc-error": {
       const known = codes[failure.code] ?? otherCode
       const { askNext } = statusRow(failure.status)
-      return known.notSubmitted && !saysNothingOfACopy(failure.body)
+      return known.notSubmitted && !saysNothingOfACopy(failure.code, failure.body)
         ? { ...known, notSubmitted: false, reason: otherText, askNext }
         : { ...known, askNext }
     }

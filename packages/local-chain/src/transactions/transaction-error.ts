@@ -64,8 +64,11 @@ const spaced = (name: string) => name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").to
 /** The error in words, as validators write them after "Transaction simulation failed: ". */
 export const describe = (error: TransactionError): string => {
   if (typeof error === "string") return words[error] ?? spaced(error)
-  if ("InsufficientFundsForRent" in error) return "Transaction results in an account with insufficient funds for rent"
-  if ("DuplicateInstruction" in error) return "Transaction contains a duplicate instruction that is not allowed"
+  const { InsufficientFundsForRent: rent, DuplicateInstruction: copy } = error
+  if (isObject(rent)) {
+    return `Transaction results in an account (${String(rent["account_index"])}) with insufficient funds for rent`
+  }
+  if (typeof copy === "number") return `Transaction contains a duplicate instruction (${copy}) that is not allowed`
   const failure = error["InstructionError"]
   if (!Array.isArray(failure)) return spaced(Object.keys(error).join(" "))
   const [index, cause]: unknown[] = failure
