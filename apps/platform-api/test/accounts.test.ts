@@ -31,11 +31,13 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
     })
   })
 
-  test("sign-up needs no body, ignores unknown fields, and names an agent after its slug", async () => {
+  test("sign-up needs no body and no name, ignores unknown fields, and names an agent after its slug", async () => {
     for (const call of [
       {},
       { body: {} },
       { body: { extra: 1 } },
+      { body: { display_name: null } },
+      { body: { display_name: "" } },
       { headers: { "content-type": "application/json" } },
     ]) {
       const { status, body } = await service.call("POST", "/api/agents/signup", call)
@@ -90,6 +92,8 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
     ])
     expect(JSON.stringify(list.body)).not.toContain(key)
     expect((await mint({ name: "x".repeat(64), expires_in_days: 3650 })).status).toBe(201)
+    const expires_at = new Date(Date.now() + 86_400_000).toISOString()
+    expect((await mint({ expires_at })).body).toMatchObject({ expires_at })
   })
 
   test("lists are paged, and Link leads to the rest", async () => {
@@ -202,10 +206,10 @@ describe.each(databaseKinds)("the sign-up limit on %s", (kind) => {
   })
 
   test("a body that is not right does not count, and is told before the limit", async () => {
-    for (let i = 0; i < 6; i++) expect((await signUp("192.0.2.3", { display_name: "" })).status).toBe(400)
+    for (let i = 0; i < 6; i++) expect((await signUp("192.0.2.3", { display_name: " " })).status).toBe(400)
     for (let i = 0; i < 5; i++) expect((await signUp("192.0.2.3")).status).toBe(201)
     expect((await signUp("192.0.2.3")).status).toBe(429)
-    expect((await signUp("192.0.2.3", { display_name: "" })).status).toBe(400)
+    expect((await signUp("192.0.2.3", { display_name: " " })).status).toBe(400)
   })
 
   test("IPv6 is counted by /64, and a /48 as 16 of them", async () => {

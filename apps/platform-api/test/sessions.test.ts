@@ -101,6 +101,13 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     expect(body.expires_at).toBe(claims.exp)
   })
 
+  test("a stack's name, in any case, counts as its URL", async () => {
+    const { status, body } = await mint({ stack: "Plain" })
+    expect([status, (await verify(body.token, "plain")).aud]).toEqual([200, "plain"])
+    const refused = await mint({ stack: "plian" })
+    expect(refused.body).toMatchObject({ details: { path: "stack" }, hint: expect.stringContaining("mean plain?") })
+  })
+
   test("scopes come as text or as a list, once each, and only where the stack allows them", async () => {
     expect(await told({ websocket_url: url("relayed"), scope: "transaction:send read read" })).toBe(
       "read transaction:send",

@@ -101,7 +101,6 @@ export const createRelay = (dependencies: RelayDependencies) => {
     limit: (c: Context<RelayEnv>) =>
       lower(config.maxBodyBytes, claimed("maxBodyBytes", c.get("principal").claims.limits)),
     deadlineMs: bodyDeadlineMs,
-    uniqueKeys: true,
     onSize: (bytes, c: Context<RelayEnv>) => (c.get("call").requestBytes = bytes),
   })
 

@@ -87,9 +87,10 @@ test("a signal ends the loop, also while it waits for the next change", async ()
   expect(await take(platform.registry.changes({ signal: AbortSignal.abort() }), 1)).toEqual([])
 })
 
-test("what trying again can't mend is thrown: a bad request, an answer of something else, a key that is no longer good", async () => {
+test("what trying again can't mend is thrown: a bad request, a place that the platform doesn't know, an answer of something else, a key that is no longer good", async () => {
   const { platform, withKey } = await platformOf(
     refuse(400, "invalid-request"),
+    stream("stay", 'id: 3\nevent: begin-again\ndata: {"code":"invalid-request","error":"no","retryable":false}\n\n'),
     (response) => response.writeHead(200, { "content-type": "application/json" }).end("{}"),
     (response) =>
       response
@@ -98,9 +99,6 @@ test("what trying again can't mend is thrown: a bad request, an answer of someth
   )
   const code = async (from: typeof platform) =>
     take(from.registry.changes(), 1).catch((error: unknown) => (error instanceof SvcError ? error.code : error))
-  expect([await code(platform), await code(platform), await code(withKey)]).toEqual([
-    "invalid-request",
-    "unexpected-answer",
-    "invalid-api-key",
-  ])
+  const codes = [await code(platform), await code(platform), await code(platform), await code(withKey)]
+  expect(codes).toEqual(["invalid-request", "invalid-request", "unexpected-answer", "invalid-api-key"])
 })

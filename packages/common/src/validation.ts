@@ -1,7 +1,11 @@
 import type { z } from "zod"
+import { closeTo } from "./nearest.ts"
 
 /** Where a value first breaks its schema (`a.b[0]`, empty for the value itself), and how. */
 export type ValidationFailure = { readonly path: string; readonly reason: string }
+
+/** What the reason begins with for a member that the schema doesn't have. */
+export const unknownMember = "is not a known field"
 
 const pathText = (path: readonly PropertyKey[]): string =>
   path.reduce<string>(
@@ -28,6 +32,14 @@ const size = (bound: string, origin: string, count: unknown): string => {
   return `must be ${bound} ${String(count)}${unit}`
 }
 
+const namesOf = (schema: unknown): readonly string[] =>
+  schema instanceof Object && "shape" in schema && schema.shape instanceof Object ? Object.keys(schema.shape) : []
+
+const unknownField = (key: string, known: readonly string[]): string => {
+  const near = closeTo(key, known)
+  return `${unknownMember}; ${near === undefined ? `the known fields are ${known.join(", ")}` : `did you mean ${near}?`}`
+}
+
 const reasonOf = (issue: z.core.$ZodRawIssue): string => {
   switch (issue.code) {
     case "invalid_type":
@@ -46,6 +58,7 @@ const reasonOf = (issue: z.core.$ZodRawIssue): string => {
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}`
     case "unrecognized_keys":
+      return namesOf(issue.inst).join()
     case "invalid_key":
     case "invalid_element":
     case "custom":
@@ -60,11 +73,14 @@ const reasonOf = (issue: z.core.$ZodRawIssue): string => {
  */
 export const inOwnWords = { error: reasonOf }
 
-/** What fails in a validation; each unknown key is named by its own path. */
+/** What fails in a validation by \`inOwnWords\`; each unknown key is named by its own path. */
 export const failuresIn = (error: z.ZodError): ValidationFailure[] =>
   error.issues.flatMap((issue) =>
     issue.code === "unrecognized_keys"
-      ? issue.keys.map((key) => ({ path: pathText([...issue.path, key]), reason: "is not a known field" }))
+      ? issue.keys.map((key) => ({
+          path: pathText([...issue.path, key]),
+          reason: unknownField(key, issue.message.split(",")),
+        }))
       : [{ path: pathText(issue.path), reason: issue.message }],
   )
 

@@ -40,7 +40,7 @@ const requests = {
 const start = async (gate: Promise<void> = Promise.resolve(), deadlineMs = 5000) => {
   const app = new Hono<HttpEnv>()
   app.use(requestContext)
-  const strict = jsonBody({ limit: 1000, deadlineMs, uniqueKeys: true })
+  const strict = jsonBody({ limit: 1000, deadlineMs })
   app.post("/echo/:secret", strict, async (c) => c.json({ got: await c.req.json<unknown>() }))
   app.use("/late", async (c, next) => {
     while (!hasWholeBody(c)) await passed()

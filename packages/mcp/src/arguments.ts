@@ -1,7 +1,7 @@
 // The one way in for arguments of tools, whichever server they come to.
 import { isObject, type JsonObject, parseJson } from "@svc/common/json-object"
 import { closeTo } from "@svc/common/nearest"
-import { failuresIn, inOwnWords, type ValidationFailure } from "@svc/common/validation"
+import { failuresIn, inOwnWords, unknownMember, type ValidationFailure } from "@svc/common/validation"
 import type { z } from "zod"
 import type { JsonSchema } from "./schema.ts"
 
@@ -68,7 +68,7 @@ export const readArguments = <Input extends z.ZodObject>(
   const result = input.safeParse(isObject(given) ? fitMembers(listed, given) : (given ?? {}), inOwnWords)
   if (result.success) return result.data
   const told = ({ path, reason }: ValidationFailure): string => {
-    if (reason !== "is not a known field") return `${path === "" ? "arguments" : path} ${reason}`
+    if (!reason.startsWith(unknownMember)) return `${path === "" ? "arguments" : path} ${reason}`
     const near = closeTo(/[^.]*$/.exec(path)?.[0] ?? "", namesIn(listed))
     return `${path} isn't an argument of ${tool}${near === undefined ? "" : ` (did you mean ${near}?)`}`
   }

@@ -1,6 +1,6 @@
 // The registry's changes for readers. `stack-changes.ts` adds the rows.
 import { coalesce } from "../coalesce.ts"
-import { registryChanges } from "../db/schema/index.ts"
+import { registryChanges, registryState } from "../db/schema/index.ts"
 import type { Database } from "../db/database.ts"
 import { and, asc, desc, eq, gt, inArray, isNull, lt, lte, or, orm, sql } from "../db/drizzle.ts"
 import { type Audience, sees } from "./audience.ts"
@@ -56,6 +56,20 @@ export const readChanges = async (
     .within(readMs)
     .run((db) => db.select().from(registryChanges).where(wanted).orderBy(order).limit(limit))
   return after === undefined ? rows.toReversed() : rows
+}
+
+/**
+ * Whether a reader who knows the changes up to an id can be told all later ones: the id was given out, and nothing after it was
+ * deleted for its age. Throws DatabaseUnavailable.
+ */
+export const canContinue = async (database: Database, after: number): Promise<boolean> => {
+  if (after === 0) return true
+  const oldest = sql<number | null>`(select min(${registryChanges.id}) from ${registryChanges})`.mapWith(Number)
+  const [state] = await database
+    .within(readMs)
+    .run((db) => db.select({ newest: registryState.revision, oldest }).from(registryState))
+  const { newest = 0, oldest: kept = null } = state ?? {}
+  return after <= newest && after >= (kept ?? 0)
 }
 
 /** Deletes changes that are older than the promised time, up to `limit` rows. Returns their number. */

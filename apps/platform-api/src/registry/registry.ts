@@ -167,6 +167,8 @@ export const createRegistry = (database: Database) => {
     },
     /** A stack of any visibility by its normalized URL, in any spelling of the local host. */
     findByUrl: (websocketUrl: string) => byUrl.get(spellingsOf(websocketUrl)[0]),
+    /** A stack of any visibility by its name in lower case. */
+    findByName: (name: string) => byName.get(name),
     /** Every stack of any visibility, by name. */
     all: () => sorted,
     /** Whether this list is in memory: building one costs far more than sending it. */

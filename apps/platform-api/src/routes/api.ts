@@ -70,7 +70,7 @@ export const bodyLimit = 64 * 1024
 /** Reads a small JSON body. */
 export const smallBody = (limit = bodyLimit) =>
   // Far more values than any endpoint takes: a validator reports each element that is not what it should be.
-  jsonBody({ limit, deadlineMs: 10_000, emptyAs: {}, uniqueKeys: true, maxValues: 1000 })
+  jsonBody({ limit, deadlineMs: 10_000, emptyAs: {}, maxValues: 1000 })
 
 /** The id in a path: a positive int4. Digits that can't be one become 0, which names nothing. */
 const pathId = z

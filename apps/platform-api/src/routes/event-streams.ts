@@ -25,10 +25,20 @@ export const eventStream = (description: string) => ({
 /** Told of routes that call `lastEventId`. */
 export const resumed: Told = { reads: { "Last-Event-ID": "The id of the last event received. Later events follow" } }
 
-/** The id after which a reconnecting client continues; undefined if it sent no valid one. */
+/** The id after which a reconnecting client continues; undefined if it sent none, -1 for one that no event has. */
 export const lastEventId = (c: Context): number | undefined => {
-  const id = c.req.header("last-event-id")
-  return id !== undefined && /^\d{1,15}$/.test(id) ? Number(id) : undefined
+  const id = c.req.header("last-event-id")?.trim() ?? ""
+  if (id === "") return undefined
+  return /^\d{1,15}$/.test(id) ? Number(id) : -1
+}
+
+export const lostPlace =
+  "was never given out, or is older than what is kept: read everything again, and continue without it"
+
+/** Tells a client that what it missed isn't known. Its next connection continues after `id`. */
+export const beginAgain = (id: number): Uint8Array => {
+  const data = { code: "invalid-request", error: `The id ${lostPlace}.`, retryable: false }
+  return new TextEncoder().encode(`id: ${id}\nevent: begin-again\ndata: ${JSON.stringify(data)}\n\n`)
 }
 
 export type EventStream = {

@@ -1,6 +1,6 @@
 import { promisify } from "node:util"
 import { gunzip } from "node:zlib"
-import { readBody } from "@svc/http"
+import { jsonTypeFault, readBody } from "@svc/http"
 import { BodyError } from "@svc/errors"
 import type { Context, MiddlewareHandler } from "hono"
 import type { AppEnv } from "../auth/guard.ts"
@@ -17,16 +17,13 @@ const deadlineMs = 30_000
 const invalidJson = (reason: string): BodyError => new BodyError({ kind: "invalid-json", reason })
 
 const bytesOf = async (c: Context<AppEnv>): Promise<Uint8Array> => {
-  const type = c.req.header("content-type")
   const encoding = c.req.header("content-encoding")?.trim().toLowerCase() ?? "identity"
   const unsupported = (reason: string) => new BodyError({ kind: "unsupported-media-type", reason })
   if (encoding !== "identity" && encoding !== "gzip") throw unsupported("Content-Encoding must be gzip or absent")
-  const notJson = "the body must be JSON with Content-Type: application/json"
-  if (type !== undefined && !/^\s*application\/json\s*(;\s*charset="?utf-?8"?\s*)?$/i.test(type)) {
-    throw unsupported(notJson)
-  }
+  const fault = jsonTypeFault(c)
+  if (fault !== undefined && c.req.header("content-type") !== undefined) throw unsupported(fault)
   let bytes = await readBody(c, { limit: largeBodyLimit, deadlineMs })
-  if (bytes.length > 0 && type === undefined) throw unsupported(notJson)
+  if (bytes.length > 0 && fault !== undefined) throw unsupported(fault)
   if (encoding === "gzip" && bytes.length > 0) {
     try {
       bytes = await unpack(bytes, { maxOutputLength: largeBodyLimit })

@@ -169,8 +169,7 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
     const end = (await service.call("GET", `/api/registry/changes?after=${body.next}`)).body
     expect(end).toEqual({ changes: [], next: body.next })
     expect((await service.call("GET", "/api/registry/changes?stack=never-was")).body).toEqual({ changes: [], next: 0 })
-    expect((await service.call("GET", "/api/registry/changes?after=999999999999")).body.next).toBe(999_999_999_999)
-    for (const query of ["after=-1", "after=x", "limit=0", "limit=101", "stack=%00"]) {
+    for (const query of ["after=999999999999", "after=-1", "after=x", "limit=0", "limit=101", "stack=%00"]) {
       expect(await service.code("GET", `/api/registry/changes?${query}`)).toBe("invalid-request")
     }
     const etag = (await service.call("GET", "/api/registry/changes")).headers.get("etag") ?? ""

@@ -38,6 +38,7 @@ export const followChanges = async (
     headers: { accept: "text/event-stream", ...(key && { authorization: `Bearer ${key}` }), ...headers },
   })
   const told: Told[] = []
+  let lost = 0
   const events = new EventEmitter()
   let text = ""
   const read = async (): Promise<"ended" | "cut"> => {
@@ -48,7 +49,8 @@ export const followChanges = async (
         text = blocks.pop() ?? ""
         for (const block of blocks) {
           const data = /^id: (\d+)\nevent: (\S+)\ndata: (.*)$/.exec(block)
-          if (data !== null) told.push(JSON.parse(data[3] ?? ""))
+          if (data?.[2] === "begin-again") lost += 1
+          else if (data !== null) told.push(JSON.parse(data[3] ?? ""))
         }
         events.emit("read")
       }
@@ -64,6 +66,8 @@ export const followChanges = async (
     status: response.status,
     headers: response.headers,
     told,
+    /** How often it said that what was missed isn't known. */
+    lost: () => lost,
     ended,
     /** Waits until so many changes have come. */
     until: async (count: number): Promise<readonly Told[]> => {

@@ -57,6 +57,18 @@ describe("streams of changes at two replicas", () => {
     for (const stream of [later, after, next]) stream.close()
   })
 
+  test("a stream after an id that was never given out says so, and goes on with what comes next", async () => {
+    const ids = ["999999", "9".repeat(15), "x"]
+    const resumed = ids.map((id) => followChanges(two.url, { headers: { "last-event-id": id } }))
+    const streams = await Promise.all([...resumed, followChanges(two.url, { query: "?after=999999" })])
+    await release(one, "after-a-restore", first)
+    for (const stream of streams) {
+      expect((await stream.until(1)).map(({ stack }) => stack)).toEqual(["after-a-restore"])
+      expect(stream.lost()).toBe(1)
+      stream.close()
+    }
+  })
+
   test("an address has four streams at a time; one more is told when to come back", async () => {
     const from = { headers: { "x-forwarded-for": "198.51.100.9" } }
     const streams = await Promise.all(Array.from({ length: 4 }, () => followChanges(one.url, from)))

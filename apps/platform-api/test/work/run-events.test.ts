@@ -35,6 +35,13 @@ describe.each(databaseKinds)("the event stream of a run on %s", (kind) => {
       headers: { authorization: `Bearer ${owner.key}`, "last-event-id": since },
     })
     expect(await eventsOf(later)).toEqual([events.at(-1)])
+    const lost = await fetch(`${service.url}${path}/events`, {
+      headers: { authorization: `Bearer ${owner.key}`, "last-event-id": "999999999" },
+    })
+    expect(await eventsOf(lost)).toEqual([
+      expect.stringContaining("event: begin-again"),
+      expect.stringContaining('{"status":"succeeded"}'),
+    ])
   })
 
   test("it ends when its key is revoked; the others of the owner go on", async () => {

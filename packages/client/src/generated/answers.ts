@@ -328,7 +328,7 @@ export type PlatformHealth = {
 /** What a new agent may choose. */
 export type NewAgent = {
   /** The name shown to people. Default: derived from the slug */
-  readonly display_name?: string
+  readonly display_name?: string | null
 }
 
 /** What a new key may have. */
@@ -337,6 +337,8 @@ export type NewKey = {
   readonly name?: string
   /** When it expires. Default: never for a secret key, after a year for a publishable key */
   readonly expires_in_days?: number
+  /** When it expires, in place of `expires_in_days` */
+  readonly expires_at?: string
 }
 
 /** How to replace a key. */
@@ -350,7 +352,9 @@ export type Rotation = {
 /** What a session token is for. */
 export type NewSession = {
   /** The websocket_url of the stream, from the registry */
-  readonly websocket_url: string
+  readonly websocket_url?: string
+  /** The stack's name, in place of `websocket_url` */
+  readonly stack?: string
   /** Scopes, separated by spaces */
   readonly scope?: string
   /** The scopes as an array, instead of `scope` */
@@ -368,7 +372,7 @@ export type NewSpec = {
   /** A description for readers */
   readonly description?: string | null
   /** Where its stream is: a ws:// or wss:// URL */
-  readonly websocket_url?: string
+  readonly websocket_url?: string | null
   /** Who can read it: everybody, everybody with a key, or you and those in shared_with */
   readonly visibility?: "public" | "global" | "private"
   /** Slugs of agents that can read it while it is private */
@@ -382,7 +386,7 @@ export type SpecChanges = {
   /** A description for readers */
   readonly description?: string | null
   /** Where its stream is: a ws:// or wss:// URL */
-  readonly websocket_url?: string
+  readonly websocket_url?: string | null
   /** Who can read it: everybody, everybody with a key, or you and those in shared_with */
   readonly visibility?: "public" | "global" | "private"
   /** Slugs of agents that can read it while it is private */

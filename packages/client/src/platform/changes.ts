@@ -17,7 +17,7 @@ async function* eventsOf(
   { body }: Awaited<ReturnType<Fetch>>,
   clock: Clock,
   report: (event: ConnectionEvent) => void,
-): AsyncGenerator<{ id: string; data: string }, void> {
+): AsyncGenerator<{ id: string; event: string; data: string }, void> {
   const reader = body?.getReader()
   const decoder = new TextDecoder()
   let text = ""
@@ -33,7 +33,7 @@ async function* eventsOf(
     text = blocks.pop() ?? ""
     for (const block of blocks) {
       const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(block)?.[1] ?? ""
-      yield { id: field("id"), data: field("data") }
+      yield { id: field("id"), event: field("event"), data: field("data") }
     }
   }
 }
@@ -84,8 +84,11 @@ export async function* follow(
     try {
       const response = await connect(leaving.signal)
       report({ is: "heard" })
-      for await (const { id, data } of eventsOf(response, clock, report)) {
+      for await (const { id, event, data } of eventsOf(response, clock, report)) {
         waitMs = 500
+        if (event === "begin-again") {
+          throw errorOf({ url: url.href, status: 400, header: () => null, body: parseJson(data) })
+        }
         if (id !== "") url.searchParams.set("after", id)
         // The platform's tests check it against the document that this type is generated from.
         if (data !== "") yield JSON.parse(data) as RegistryChange

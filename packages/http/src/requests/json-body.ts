@@ -5,8 +5,6 @@ import { type BodyOptions, readBody } from "./body.ts"
 import type { HttpEnv } from "../exchange.ts"
 
 type JsonRules = {
-  /** Rejects an object that names a key twice, where readers would disagree about which one counts. */
-  readonly uniqueKeys?: boolean
   /** The most members and elements a text may have, in all. They are counted before anything is made of the text. */
   readonly maxValues?: number
   /** How deep arrays and objects may be nested. */
@@ -30,21 +28,18 @@ const jsonType = "application/json"
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 const invalidJson = (reason: string): BodyError => new BodyError({ kind: "invalid-json", reason })
 
-/** What keeps a request's body from being read as UTF-8 JSON, by its headers; undefined when nothing does. */
-const jsonTypeFault = ({ req }: Context): string | undefined => {
-  const encoding = req.header("content-encoding")?.trim().toLowerCase() ?? "identity"
-  if (encoding !== "identity") return "the body must not be compressed (Content-Encoding)"
-  const [type = "", ...parameters] = (req.header("content-type") ?? "").toLowerCase().split(";")
+/** What keeps a body from being read as UTF-8 JSON, by its Content-Type; undefined when nothing does. */
+export const jsonTypeFault = ({ req }: Context): string | undefined => {
+  // Between quotes a semicolon doesn't end a parameter.
+  const header = (req.header("content-type") ?? "").toLowerCase().replaceAll(/"[^"]*;[^"]*"/g, "")
+  const [type = "", ...parameters] = header.split(";")
   if (type.trim() !== jsonType) return "the body must be JSON with Content-Type: application/json"
-  const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith("charset="))
-  return charset === undefined || /^charset="?utf-?8"?$/.test(charset) ? undefined : "the charset must be UTF-8"
+  const isOther = (parameter: string) => /^\s*charset=(?!\s*"?utf-?8"?\s*$)/.test(parameter)
+  return parameters.some(isOther) ? "the charset must be UTF-8" : undefined
 }
 
 /** JSON bytes as text and value: UTF-8 without a byte order mark (RFC 8259 section 8.1). Throws BodyError. */
-export const jsonText = (
-  bytes: Uint8Array,
-  { uniqueKeys = false, maxValues = Infinity, maxDepth = Infinity }: JsonRules,
-): JsonText => {
+export const jsonText = (bytes: Uint8Array, { maxValues = Infinity, maxDepth = Infinity }: JsonRules): JsonText => {
   const invalid = (reason: string) => new BodyError({ kind: "invalid", path: "", reason })
   let text: string
   try {
@@ -62,7 +57,8 @@ export const jsonText = (
     const place = /at position \d+/.exec(String(error))?.[0]
     throw invalidJson(`the body is not JSON${place === undefined ? "" : ` (${place})`}`)
   }
-  const duplicate = uniqueKeys ? duplicateKey(text) : undefined
+  // Readers would disagree about which one counts.
+  const duplicate = duplicateKey(text)
   if (duplicate !== undefined) throw invalidJson(`the key ${JSON.stringify(duplicate)} stands twice in one object`)
   return { text, value }
 }
@@ -77,7 +73,8 @@ export const jsonBody =
   ({ limit, deadlineMs, onSize, ...rules }: JsonBodyOptions): MiddlewareHandler<HttpEnv> =>
   async (c, next) => {
     const mayBeEmpty = "emptyAs" in rules
-    const reason = jsonTypeFault(c)
+    const isPacked = (c.req.header("content-encoding")?.trim().toLowerCase() ?? "identity") !== "identity"
+    const reason = isPacked ? "the body must not be compressed (Content-Encoding)" : jsonTypeFault(c)
     const fault = reason === undefined ? undefined : new BodyError({ kind: "unsupported-media-type", reason })
     const untyped = mayBeEmpty && c.req.header("content-type") === undefined
     if (fault !== undefined && !untyped) throw fault

@@ -23,7 +23,7 @@ test.each([
 
 test("nesting as deep as a body can hold neither overflows nor hangs", () => {
   const deep = `${"[".repeat(30_000)}${"]".repeat(30_000)}`
-  expect(() => jsonText(bytes(deep), { uniqueKeys: true })).not.toThrow()
+  expect(() => jsonText(bytes(deep), {})).not.toThrow()
 })
 
 test("a text of more values than allowed is rejected before it is parsed", () => {

@@ -12,7 +12,11 @@ import { access, createRoutes, bodyCodes, failures, jsonRequest, keyFailures, no
 import { createRoute } from "../create-route.ts"
 
 const signUpBody = z.object({
-  display_name: z.string().meta({ description: "The name shown to people. Default: derived from the slug" }).optional(),
+  display_name: z
+    .string()
+    .meta({ description: "The name shown to people. Default: derived from the slug" })
+    .nullish()
+    .transform((name) => (name === "" ? undefined : (name ?? undefined))),
 })
 const signUpAnswer = z.object({
   slug: z.string().meta({ description: "The agent's generated name" }),

@@ -40,17 +40,30 @@ export const revoked = z.object({
   remaining_secret_keys: z.int().meta({ description: "How many secret keys the account has left" }),
 })
 const nameOr = (usual: string) => z.string().default(usual).meta({ description: "The name in the key list" })
-export const secretBody = z.object({
+const maxDays = 3650
+const secretFields = {
   name: nameOr("rotation"),
   expires_in_days: z
-    .int("must be an integer from 1 to 3650")
+    .int(`must be an integer from 1 to ${maxDays}`)
     .min(1)
-    .max(3650)
+    .max(maxDays)
     .meta({ description: "When it expires. Default: never for a secret key, after a year for a publishable key" })
     .optional(),
-})
-export const publishableBody = secretBody
-  .extend({
+  expires_at: z.iso
+    .datetime({ offset: true, error: "must be a date and time such as 2030-01-31T00:00:00Z" })
+    .meta({ description: "When it expires, in place of `expires_in_days`" })
+    .optional(),
+}
+type Expiry = { readonly expires_in_days?: number | undefined; readonly expires_at?: string | undefined }
+const hasOneExpiry = ({ expires_in_days, expires_at }: Expiry): boolean =>
+  expires_in_days === undefined || expires_at === undefined
+const both = { path: ["expires_at"], message: "can't be used together with expires_in_days" }
+
+// A member that was ignored could have been a restriction of the key.
+export const secretBody = z.strictObject(secretFields).refine(hasOneExpiry, both)
+export const publishableBody = z
+  .strictObject({
+    ...secretFields,
     name: nameOr("publishable"),
     // Its faults have codes of their own, a missing one too, so `originsOf` checks it.
     origin_allowlist: z
@@ -64,10 +77,22 @@ export const publishableBody = secretBody
         description: "Exactly one origin",
       }),
   })
+  .refine(hasOneExpiry, both)
   .meta({ required: ["origin_allowlist"] })
 
+const dayMs = 86_400_000
+
+/** When a key that is minted at a time expires. Throws invalid-request. */
+export const expiryOf = ({ expires_in_days, expires_at }: Expiry, at: Date, usualDays?: number): Date | undefined => {
+  const days = expires_in_days ?? usualDays
+  if (expires_at === undefined) return days === undefined ? undefined : new Date(at.getTime() + days * dayMs)
+  const wanted = new Date(expires_at)
+  if (wanted > at && wanted.getTime() <= at.getTime() + maxDays * dayMs) return wanted
+  throw wrongField("invalid-request", "expires_at", `must be in the future, within ${maxDays} days`)
+}
+
 const maxOverlapSeconds = 604_800
-export const rotateBody = z.object({
+export const rotateBody = z.strictObject({
   name: z.string().optional().meta({ description: "Default: the old key's name" }),
   overlap_seconds: z
     .int(`must be an integer from 0 to ${maxOverlapSeconds}`)

@@ -27,7 +27,6 @@ import { createRoute } from "../create-route.ts"
 import { nextLink, paged, pageQuery } from "../paging.ts"
 import * as schemas from "./key-schemas.ts"
 
-const dayMs = 86_400_000
 const publishableDays = 365
 
 /** Agents and people have the same key routes, at different paths. */
@@ -87,8 +86,7 @@ for (const { path, policy, kind, owner } of surfaces) {
   })
 
   const mint = async (c: Context<AppEnv>, given: z.infer<typeof schemas.secretBody>, origins?: readonly string[]) => {
-    const days = given.expires_in_days ?? (origins && publishableDays)
-    const expiry = (at: Date) => (days === undefined ? undefined : new Date(at.getTime() + days * dayMs))
+    const expiry = (at: Date) => schemas.expiryOf(given, at, origins && publishableDays)
     const wanted = { kind: origins ? "pk" : kind, name: schemas.keyName(given.name), origins } as const
     const key = await mintAccountKey(c.get("queries"), changeOf(c), wanted, expiry, c.get("dependencies"))
     return schemas.presentMade({ ...wanted, ...key })

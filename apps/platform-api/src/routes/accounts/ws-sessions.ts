@@ -13,7 +13,8 @@ import { createRoute } from "../create-route.ts"
 
 const body = z
   .object({
-    websocket_url: z.string().meta({ description: "The websocket_url of the stream, from the registry" }),
+    websocket_url: z.string().optional().meta({ description: "The websocket_url of the stream, from the registry" }),
+    stack: z.string().optional().meta({ description: "The stack's name, in place of `websocket_url`" }),
     scope: z
       .string("must be a string of scopes, separated by spaces; a list is called scopes")
       .optional()
@@ -26,6 +27,14 @@ const body = z
   .refine(({ scope, scopes }) => scope === undefined || scopes === undefined, {
     path: ["scopes"],
     message: "can't be used together with scope",
+  })
+  .refine(({ websocket_url, stack }) => websocket_url !== undefined || stack !== undefined, {
+    path: ["websocket_url"],
+    message: "is missing",
+  })
+  .refine(({ websocket_url, stack }) => websocket_url === undefined || stack === undefined, {
+    path: ["stack"],
+    message: "can't be used together with websocket_url",
   })
 const session = z.object({
   token: z.string().meta({ description: `A JWT, valid for ${sessionLifetimeSeconds / 60} minutes` }),
@@ -41,24 +50,28 @@ const isOpenTo = (stack: PublishedStack, principal: Principal): boolean =>
   stack.visibility === "public" ||
   (principal.kind === "human" && principal.keyClass === "secret" && stack.ownerId === principal.userId)
 
+/** How a request names its stack. */
+type Named = { readonly path: "websocket_url" | "stack"; readonly text: string }
+
 /**
- * Rejects a URL that isn't an open stack's, and suggests the nearest one. A private stack gets the same response as a
+ * Rejects what isn't an open stack's URL or name, and suggests the nearest one. A private stack gets the same response as a
  * missing one, so that private names can't be probed. People get a different code than agents.
  */
-const noSuchStack = (url: string, principal: Principal, registry: Registry) => {
+const noSuchStack = ({ path, text }: Named, principal: Principal, registry: Registry) => {
   const isPerson = principal.kind === "human"
   const open = registry.all().filter((stack) => isOpenTo(stack, principal))
   const near = nearestText(
-    url,
-    open.map(({ websocketUrl }) => websocketUrl),
+    text,
+    open.map(({ websocketUrl, name }) => (path === "stack" ? name : websocketUrl)),
   )
+  const what = path === "stack" ? "name" : "websocket_url"
   return errors.fail(isPerson ? "stack-not-found" : "agent-account-forbidden", {
-    message: `The registry has no public stack${isPerson ? ", and you have no stack," : ""} with this websocket_url.`,
+    message: `The registry has no public stack${isPerson ? ", and you have no stack," : ""} with this ${what}.`,
     details: {
-      path: "websocket_url",
-      reason: `isn't the URL of a public stack${near === undefined ? "" : `; the nearest one is ${near}`}`,
+      path,
+      reason: `isn't the ${path === "stack" ? "name" : "URL"} of a public stack${near === undefined ? "" : `; the nearest one is ${near}`}`,
     },
-    hint: `${near === undefined ? "" : `Did you mean ${near}? `}Use the websocket_url of a public stack from GET /api/registry.`,
+    hint: `${near === undefined ? "" : `Did you mean ${near}? `}Use the ${what} of a public stack from GET /api/registry.`,
   })
 }
 
@@ -72,6 +85,13 @@ const scopesOf = ({ scope, scopes }: z.infer<typeof body>): readonly SessionScop
     throw wrongField("invalid-scope", place, `has a scope other than ${sessionScopes.join(", ")}`)
   }
   return sessionScopes.filter((word) => words.includes(word))
+}
+
+const nameOf = ({ websocket_url = "", stack }: z.infer<typeof body>): Named => {
+  if (stack !== undefined) return { path: "stack", text: stack.toLowerCase() }
+  const url = normaliseWebsocketUrl(websocket_url)
+  if (url === undefined) throw wrongField("invalid-websocket-url", "websocket_url", urlFault)
+  return { path: "websocket_url", text: url }
 }
 
 const mayHave = (scope: SessionScope, stack: PublishedStack, keyClass: Principal["keyClass"]): boolean =>
@@ -108,11 +128,10 @@ sessionRoutes.openapi(mintSession, async (c) => {
   const { registry, signingKeys, config, randomId, wallClock } = c.get("dependencies")
   const principal = c.get("principal")
   const given = c.req.valid("json")
-  const url = normaliseWebsocketUrl(given.websocket_url)
-  if (url === undefined) throw wrongField("invalid-websocket-url", "websocket_url", urlFault)
+  const named = nameOf(given)
   const scopes = scopesOf(given)
-  const stack = registry.findByUrl(url)
-  if (stack === undefined || !isOpenTo(stack, principal)) throw noSuchStack(url, principal, registry)
+  const stack = named.path === "stack" ? registry.findByName(named.text) : registry.findByUrl(named.text)
+  if (stack === undefined || !isOpenTo(stack, principal)) throw noSuchStack(named, principal, registry)
   const excess = scopes.find((word) => !mayHave(word, stack, principal.keyClass))
   if (excess !== undefined) {
     const path = given.scopes === undefined ? "scope" : "scopes"

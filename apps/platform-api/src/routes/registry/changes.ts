@@ -5,13 +5,21 @@ import type { Context, MiddlewareHandler } from "hono"
 import type { AppEnv, Caller } from "../../auth/guard.ts"
 import { keyCheck } from "../../auth/key-watch.ts"
 import { changeKinds } from "../../db/schema/index.ts"
-import { errors } from "../../errors.ts"
+import { errors, wrongField } from "../../errors.ts"
 import type { Audience } from "../../registry/audience.ts"
 import { plainAnswer } from "../../registry/answer.ts"
-import { changeEvent, presentChange, readChanges } from "../../registry/changes.ts"
+import { canContinue, changeEvent, presentChange, readChanges } from "../../registry/changes.ts"
 import { createRoutes } from "../api.ts"
 import { createRoute } from "../create-route.ts"
-import { eventStream, eventStreamHeaders, lastEventId, leaseMs, resumed } from "../event-streams.ts"
+import {
+  beginAgain,
+  eventStream,
+  eventStreamHeaders,
+  lastEventId,
+  leaseMs,
+  lostPlace,
+  resumed,
+} from "../event-streams.ts"
 import { pageQuery } from "../paging.ts"
 import { prose } from "../body-fields.ts"
 import { asked, count, readingAs, registryRead, send } from "./reader.ts"
@@ -64,9 +72,11 @@ export const changeRoutes = createRoutes()
 const follow = async (
   c: Context<AppEnv>,
   caller: Caller,
-  { after, stack }: { readonly after: number | undefined; readonly stack: string | undefined },
+  { after: known, stack }: { readonly after: number | undefined; readonly stack: string | undefined },
 ): Promise<Response> => {
   const { changes, database, limits, keyWatch, streams } = c.get("dependencies")
+  const isLost = known !== undefined && !(await canContinue(database, known))
+  const after = isLost ? undefined : known
   const bucket = addressBucket(c.get("clientAddress"))
   const network = bucketNetwork(bucket)
   const ofAddress = { pool: `changes ${bucket}`, limit: streamsPerAddress }
@@ -109,7 +119,8 @@ const follow = async (
     }
     const begin = async (): Promise<void> => {
       // A client that disconnects before the first event reconnects with this id.
-      if (after === undefined) stream.send(new TextEncoder().encode(`: what comes next\nid: ${from}\n\n`))
+      if (isLost) stream.send(beginAgain(from))
+      else if (after === undefined) stream.send(new TextEncoder().encode(`: what comes next\nid: ${from}\n\n`))
       else {
         stream.send(new TextEncoder().encode(`: what came after ${after}\n\n`))
         await catchUp(after)
@@ -174,7 +185,11 @@ changeRoutes.openapi(listChanges, async (c) => {
     if (c.req.method === "HEAD") return c.body(null, 200, eventStreamHeaders)
     return follow(c, caller, { after: lastEventId(c) ?? after, stack })
   }
-  const rows = await readChanges(c.get("dependencies").database, readerOf(caller), { after, stack, limit })
+  const { database } = c.get("dependencies")
+  if (after !== undefined && !(await canContinue(database, after))) {
+    throw wrongField("invalid-request", "after", lostPlace)
+  }
+  const rows = await readChanges(database, readerOf(caller), { after, stack, limit })
   const body = { changes: rows.map(presentChange), next: rows.at(-1)?.id ?? after ?? 0 }
   const headers = { "cache-control": caller.credentials ? "private, no-cache" : "no-cache" }
   return send(c, { answer: plainAnswer(JSON.stringify(body satisfies z.infer<typeof changesAnswer>)), headers }, true)

@@ -11,7 +11,15 @@ import { errors } from "../../errors.ts"
 import { lifeCycles } from "../../records/transitions.ts"
 import { createRoutes, idPath, keyFailures } from "../api.ts"
 import { createRoute } from "../create-route.ts"
-import { eventStream, eventStreamHeaders, type EventStream, lastEventId, leaseMs, resumed } from "../event-streams.ts"
+import {
+  beginAgain,
+  eventStream,
+  eventStreamHeaders,
+  type EventStream,
+  lastEventId,
+  leaseMs,
+  resumed,
+} from "../event-streams.ts"
 import { reading, readOne } from "../owned.ts"
 import { runStatements } from "./runs.ts"
 
@@ -74,8 +82,11 @@ const follow = async (
     const queries = database.within(requestMs)
     const [state] = await queries.run((db) => stateOf(db).execute({ id: runId }))
     if (state === undefined) return
-    if (since === undefined) {
-      last = state.change ?? 0
+    const newest = state.change ?? 0
+    const isLost = since !== undefined && (since < 0 || since > newest)
+    if (isLost) stream.send(beginAgain(newest))
+    if (since === undefined || isLost) {
+      last = newest
       send({ id: last, step: null, status: state.status })
     } else await round()
     if (isOver(state.status)) stream.end()

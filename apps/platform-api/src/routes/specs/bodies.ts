@@ -8,8 +8,8 @@ import { diffAnswer } from "../registry/schemas.ts"
 const websocketUrl = z
   .string()
   .refine((given) => normaliseWebsocketUrl(given) !== undefined, "must be a ws:// or wss:// URL")
-  .transform((given) => normaliseWebsocketUrl(given) ?? given)
-  .meta({ type: "string", description: "Where its stream is: a ws:// or wss:// URL" })
+  .overwrite((given) => normaliseWebsocketUrl(given) ?? given)
+  .meta({ description: "Where its stream is: a ws:// or wss:// URL" })
 const visibility = z
   .enum(visibilities, "must be public, global or private")
   .meta({ description: "Who can read it: everybody, everybody with a key, or you and those in shared_with" })
