@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto"
 import { rm, writeFile } from "node:fs/promises"
-import { request } from "node:http"
 import { basename, join } from "node:path"
 import { gunzipSync, gzipSync } from "node:zlib"
 import { accessSchema } from "@svc/openapi"
@@ -203,20 +202,6 @@ test.each([
   expect([400, 404]).toContain((await rawGet(server.port, path)).status)
 })
 
-test.each([
-  ["DELETE", "/mcp", "GET, HEAD, POST, OPTIONS"],
-  ["PUT", "/mcp/sse", "GET, HEAD, POST, OPTIONS"],
-  ["POST", "/llms.txt", "GET, HEAD, OPTIONS"],
-  ["PATCH", "/guides/one", "GET, HEAD, OPTIONS"],
-  ["POST", "/health", "GET, HEAD, OPTIONS"],
-  ["POST", "/cli/svc.tgz", "GET, HEAD, OPTIONS"],
-  ["POST", "/client/svc-client.tgz", "GET, HEAD, OPTIONS"],
-])("%s %s is 405 with Allow", async (method, path, allow) => {
-  const response = await fetch(`${server.url}${path}`, { method })
-  expect(response.headers.get("allow")).toBe(allow)
-  expect(await errorOf(response)).toEqual([405, "method_not_allowed"])
-})
-
 test("a preflight is answered with the methods and headers that MCP clients send", async () => {
   const response = await fetch(`${server.url}/mcp`, {
     method: "OPTIONS",
@@ -229,11 +214,8 @@ test("a preflight is answered with the methods and headers that MCP clients send
   )
 })
 
-const post = async (
-  body: string | Uint8Array<ArrayBuffer>,
-  headers: Record<string, string>,
-  path = "/mcp",
-): Promise<Response> => check("POST", path, await fetch(`${server.url}${path}`, { method: "POST", headers, body }))
+const post = async (body: string, headers: Record<string, string>, path = "/mcp"): Promise<Response> =>
+  check("POST", path, await fetch(`${server.url}${path}`, { method: "POST", headers, body }))
 const json = { "content-type": "application/json" }
 const list = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
 const withParams = (params: object): string => JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params })
@@ -255,31 +237,23 @@ const icons = (count: number): string =>
   })
 
 test.each([
-  ["no content type", new TextEncoder().encode(list), {}, 415, "unsupported_media_type"],
-  ["text", list, { "content-type": "text/plain" }, 415, "unsupported_media_type"],
-  ["a form", list, { "content-type": "application/x-www-form-urlencoded" }, 415, "unsupported_media_type"],
-  ["another charset", list, { "content-type": "application/json; charset=latin1" }, 415, "unsupported_media_type"],
-  ["no JSON", "{", json, 400, "invalid_request"],
-  ["nothing", "", json, 400, "invalid_request"],
-  ["no UTF-8", new Uint8Array([0x22, 0xff, 0x22]), json, 400, "invalid_request"],
-  ["an array", `[${list}]`, json, 400, "invalid_request"],
-  ["an empty array", "[]", json, 400, "invalid_request"],
-  ["a number", "1", json, 400, "invalid_request"],
-  ["null", "null", json, 400, "invalid_request"],
-  ["JSON-RPC 1.0", '{"jsonrpc":"1.0","id":1,"method":"ping"}', json, 400, "invalid_request"],
-  ["an id that is an object", '{"jsonrpc":"2.0","id":{},"method":"ping"}', json, 400, "invalid_request"],
-  ["an id that is no number", '{"jsonrpc":"2.0","id":1e999,"method":"ping"}', json, 400, "invalid_request"],
-  ["no method", '{"jsonrpc":"2.0","id":1}', json, 400, "invalid_request"],
-  ["a method that is a number", '{"jsonrpc":"2.0","id":1,"method":1}', json, 400, "invalid_request"],
-  ["params that are text", '{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}', json, 400, "invalid_request"],
-  ["more than 500 members", valuesOf(496), json, 400, "invalid_request"],
-  ["more than 500 elements", withParams({ list: Array(496).fill(0) }), json, 400, "invalid_request"],
-  ["thousands of elements where the SDK reports each", icons(20_000), json, 400, "invalid_request"],
-  ["more than 32 levels", nested(33), json, 400, "invalid_request"],
-  ["more than 64 KiB", `"${"x".repeat(2 ** 16)}"`, json, 413, "request_too_large"],
-])("a body with %s is refused before JSON-RPC begins", async (_, body, headers, status, code) => {
-  expect(await errorOf(await post(body, headers as Record<string, string>))).toEqual([status, code])
-  expect(await errorOf(await post(body, headers as Record<string, string>, "/mcp/sse"))).toEqual([status, code])
+  ["an array", `[${list}]`],
+  ["an empty array", "[]"],
+  ["a number", "1"],
+  ["null", "null"],
+  ["JSON-RPC 1.0", '{"jsonrpc":"1.0","id":1,"method":"ping"}'],
+  ["an id that is an object", '{"jsonrpc":"2.0","id":{},"method":"ping"}'],
+  ["an id that is no number", '{"jsonrpc":"2.0","id":1e999,"method":"ping"}'],
+  ["no method", '{"jsonrpc":"2.0","id":1}'],
+  ["a method that is a number", '{"jsonrpc":"2.0","id":1,"method":1}'],
+  ["params that are text", '{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}'],
+  ["more than 500 members", valuesOf(496)],
+  ["more than 500 elements", withParams({ list: Array(496).fill(0) })],
+  ["thousands of elements where the SDK reports each", icons(20_000)],
+  ["more than 32 levels", nested(33)],
+])("a body with %s is refused before JSON-RPC begins", async (_, body) => {
+  for (const path of ["/mcp", "/mcp/sse"])
+    expect(await errorOf(await post(body, json, path))).toEqual([400, "invalid_request"])
 })
 
 test("a body of 500 values and 32 levels is read, whatever punctuation stands in its strings", async () => {
@@ -293,18 +267,6 @@ test("a body of 64 KiB exactly is read", async () => {
     '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_docs","arguments":{"query":""}}}'
   const body = frame.replace('""', `"${"x".repeat(2 ** 16 - frame.length)}"`)
   expect(await (await post(body, json)).json()).toMatchObject({ result: { isError: true } })
-})
-
-test("a chunked body over the cap is refused without a length to go by", async () => {
-  const sent = request({ host: "127.0.0.1", port: server.port, path: "/mcp", method: "POST", headers: json })
-  const answered = new Promise<number | undefined>((resolve) => {
-    sent.on("response", (response) => resolve(response.resume().statusCode))
-  })
-  // The server may hang up on what comes after its answer.
-  sent.on("error", () => {})
-  for (let i = 0; i < 32; i++) sent.write(new Uint8Array(2 ** 16))
-  sent.end()
-  expect(await answered).toBe(413)
 })
 
 test("an error links to the row of the errors page that explains its code", async () => {

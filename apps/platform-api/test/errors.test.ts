@@ -25,10 +25,7 @@ test("every code of the table is described at an operation", () => {
 
 const own = "/api/agents/me/keys"
 const stream = "ws://localhost:4004/transfers"
-const raw = (text: string | Uint8Array<ArrayBuffer>, type = "application/json") => ({
-  raw: text,
-  headers: { "content-type": type },
-})
+const raw = (text: string) => ({ raw: text, headers: { "content-type": "application/json" } })
 const origins = (origin_allowlist: unknown) => ({ body: { origin_allowlist } })
 const session = (rest: object, websocket_url: unknown = stream) => ({ body: { websocket_url, ...rest } })
 const days = "must be an integer from 1 to 3650"
@@ -59,10 +56,6 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
     [raw('{"display_name":"\\ud800"}'), "invalid-display-name", "display_name", "must have 1 to 64"],
     [raw('{"display_name":" "}'.padEnd(signUpBytes)), "invalid-display-name", "display_name", "must have 1 to 64"],
     [{ body: [] }, "invalid-request", "", "must be an object"],
-    [raw("{"), "invalid-json", "", "the body is not JSON"],
-    [raw(new Uint8Array([0x22, 0xff, 0x22])), "invalid-json", "", "the body is not UTF-8"],
-    [raw("{}", "text/plain"), "unsupported-media-type", "", "the body must be JSON"],
-    [{ raw: new Uint8Array([0x7b, 0x7d]) }, "unsupported-media-type", "", "the body must be JSON"],
     [{ headers: { "sec-fetch-site": "cross-site" } }, "invalid-request", "", "other sites"],
   ],
   [`POST ${own}`]: [

@@ -11,20 +11,6 @@ const service = testService("postgres", { SVC_SAMPLE_STACKS: "true" })
 
 const documentFile = fileURLToPath(new URL("../openapi.json", import.meta.url))
 
-test("an unknown path is 404, a known one with another method 405 with what it allows, before any key is asked for", async () => {
-  const missing = await service.call("GET", "/nowhere")
-  expect([missing.status, missing.code]).toEqual([404, "not-found"])
-  for (const [method, path, allow] of [
-    ["DELETE", "/health", "GET, HEAD, OPTIONS"],
-    ["GET", "/api/agents/signup", "POST, OPTIONS"],
-    ["PATCH", "/api/specs/1", "GET, PUT, DELETE, HEAD, OPTIONS"],
-    ["GET", "/ws/sessions", "POST, OPTIONS"],
-  ] as const) {
-    const { status, code, headers } = await service.call(method, path)
-    expect([status, code, headers.get("allow")]).toEqual([405, "method-not-allowed", allow])
-  }
-})
-
 test.each(["/api/./registry", "/api/r%65gistry", "/x/../api/registry", "//api/registry", "/api/registry/"])(
   "a path is served only as it is written: %s is none",
   async (path) => {

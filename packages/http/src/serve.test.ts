@@ -127,24 +127,6 @@ test.each([
   expect(await answerTo(chunked, `${large}\r\n${large}\r\n0\r\n\r\n`)).toContain('"too-large"')
 })
 
-test.each([
-  ["another content type", '{"a":1}', "text/plain", { kind: "unsupported-media-type" }],
-  ["no content type", "{}", null, { kind: "unsupported-media-type" }],
-  ["another charset", "{}", "application/json; charset=latin1", { kind: "unsupported-media-type" }],
-  ["a body over the limit", JSON.stringify("x".repeat(1000)), "application/json", { kind: "too-large", limit: 1000 }],
-  ["an empty body", "", "application/json", { kind: "invalid-json" }],
-  [
-    "a key twice",
-    '{"a":1,"a":2}',
-    "application/json",
-    { kind: "invalid-json", reason: 'the key "a" stands twice in one object' },
-  ],
-  ["bytes that are no UTF-8", Uint8Array.of(0x22, 0xff, 0x22), "application/json", { kind: "invalid-json" }],
-])("%s is refused by its own kind of fault", async (_, body, type, fault) => {
-  const { url } = await start()
-  expect(await (await post(`${url}/echo/x`, body, type)).json()).toMatchObject(fault)
-})
-
 test("a body over the limit is refused while it comes, without a declared length", async () => {
   const { server } = await start()
   const { socket, received } = await dial(server.port)
@@ -165,14 +147,6 @@ test("a body that stops coming is refused when its time is up", async () => {
   await once(socket, "data")
   expect(received()).toContain('{"kind":"timeout"}')
   socket.destroy()
-})
-
-test("a known path with another method names the methods it has; an unknown path has none", async () => {
-  const { url } = await start()
-  const refused = await fetch(`${url}/slow`, { method: "DELETE" })
-  expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"])
-  expect((await fetch(`${url}/echo/x`)).headers.get("allow")).toBe("POST, OPTIONS")
-  expect((await fetch(`${url}/nowhere`)).status).toBe(404)
 })
 
 test("the log names the route's pattern and a request id that the answer carries, never the path", async () => {

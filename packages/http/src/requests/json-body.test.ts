@@ -48,6 +48,7 @@ test("what is wrong with a body or a query is told in our own words, or in the s
   const cases = [
     [await post("{}"), { kind: "unsupported-media-type" }],
     [await post('{"name":"x"}', json, "/things/small"), { kind: "too-large", limit: 10 }],
+    [await post('{"name":7}'.padEnd(10), json, "/things/small"), { kind: "invalid" }],
     [await post('{"name":7}', json), { kind: "invalid", path: "name", reason: "must be a string" }],
     [
       await post('{"other":7}', json),
