@@ -65,6 +65,11 @@ test("a link in the project is followed to another folder of the project, and ne
   const refused = await init()
   expect([refused.code, json(refused)]).toMatchObject([1, { code: "skills-unwritable" }])
   expect(await readdir(outside)).toEqual([])
+  await rm(join(project, ".agents/skills/svc"))
+  await mkdir(join(project, ".agents/skills/svc"))
+  await symlink(join(outside, "profile"), join(project, ".agents/skills/svc/SKILL.md"))
+  expect(json(await init())).toMatchObject({ code: "skills-unwritable" })
+  expect(await readdir(outside)).toEqual([])
 })
 
 test("a project with a .claude folder gets them there too; --dir names another project", async () => {
@@ -77,8 +82,10 @@ test("a project with a .claude folder gets them there too; --dir names another p
 })
 
 test("the URLs given become the current context, beside what the file has, and are used from then on", async () => {
-  const path = join(tool.home, "config/svc/config.json")
+  // As a manager of dotfiles has it.
+  const path = join(tool.home, "dotfiles-config.json")
   await mkdir(join(tool.home, "config/svc"), { recursive: true })
+  await symlink("../../dotfiles-config.json", join(tool.home, "config/svc/config.json"))
   await writeFile(path, JSON.stringify({ other: 1, contexts: { default: { api_url: "https://old.example" } } }))
   const args = ["init", "--api-url", "https://API.example/", "--docs-url", server.url]
   const ended = await tool.svc(args, { cwd: project })

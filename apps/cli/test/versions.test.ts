@@ -98,9 +98,8 @@ test("types are a module on the standard output, or in a file, of one version th
   expect(await svc("types swaps --language cobol")).toMatchObject({ code: 2 })
 })
 
-test("a file that is written is replaced whole and keeps its mode; what a link leads to is left alone", async () => {
+test("a file that is written is replaced whole and keeps its mode; of a link the file that it leads to, made if it is missing", async () => {
   const outside = join(tool.home, "outside")
-  await writeFile(outside, "precious")
   const pathOf = (name: string) => join(folder, name)
   for (const [name, words] of [
     ["types.ts", "types swaps --output types.ts"],
@@ -110,12 +109,15 @@ test("a file that is written is replaced whole and keeps its mode; what a link l
     expect(await svc(words)).toMatchObject({ code: 0 })
     expect((await stat(pathOf(name))).mode & 0o777).toBe(0o640)
     await rm(pathOf(name))
-    // The lock file is read before it is written.
-    await writeFile(outside, '{"stacks": []}')
     await symlink(outside, pathOf(name))
-    expect(await svc(words)).toMatchObject({ code: 0 })
-    expect((await lstat(pathOf(name))).isSymbolicLink()).toBe(false)
-    expect(await readFile(outside, "utf8")).toBe('{"stacks": []}')
+    for (const before of [undefined, '{"stacks": []}']) {
+      await rm(outside, { force: true })
+      if (before !== undefined) await writeFile(outside, before, { mode: 0o640 })
+      expect(await svc(words)).toMatchObject({ code: 0 })
+      expect((await lstat(pathOf(name))).isSymbolicLink()).toBe(true)
+      expect(await readFile(outside, "utf8")).not.toBe(before)
+      if (before !== undefined) expect((await stat(outside)).mode & 0o777).toBe(0o640)
+    }
   }
   expect((await readdir(folder)).toSorted()).toEqual(["svc.lock.json", "types.ts"])
 })

@@ -4,7 +4,7 @@ import type { Context, Outcome } from "../command.ts"
 import { asCode, CliError, isMissing } from "../errors.ts"
 import { configFile, storeContext } from "../settings/contexts.ts"
 import { copyUrls, serviceUrl } from "../settings/settings.ts"
-import { makeFolder, replaceFile } from "../settings/files.ts"
+import { linkTarget, makeFolder, replaceFile } from "../settings/files.ts"
 import { fetchSkills } from "./skills.ts"
 import { table } from "../output/table.ts"
 
@@ -19,15 +19,19 @@ const realFolder = (path: string): Promise<string> =>
 
 const install = async (project: string, path: string, content: Uint8Array): Promise<Result> => {
   const folder = dirname(path)
-  if (relative(await realFolder(project), await realFolder(folder)).split(sep)[0] === "..") {
-    throw new CliError("skills-unwritable", `${folder} is outside the project.`)
+  const root = await realFolder(project)
+  const checkInside = (real: string, given: string): void => {
+    if (relative(root, real).split(sep)[0] !== "..") return
+    throw new CliError("skills-unwritable", `${given} leads out of the project.`)
   }
+  checkInside(await realFolder(folder), folder)
   const old = await readFile(path).catch((error: unknown) => {
     if (isMissing(error)) return undefined
     throw error
   })
   if (old !== undefined && old.equals(content)) return "unchanged"
   await makeFolder(folder, 0o755)
+  checkInside(await linkTarget(path), path)
   await replaceFile(path, content, 0o644)
   return old === undefined ? "created" : "updated"
 }

@@ -3,6 +3,7 @@ import { createJournal, type Journal, type PaymentOutcome, type Relay, type SvcE
 import { fileStore } from "@svc/client/node"
 import type { Context } from "../command.ts"
 import { relayHealth } from "../services/relay.ts"
+import { storedIn } from "../settings/files.ts"
 import { untilStopped } from "../until-stopped.ts"
 
 /** The outcome of a transaction, as far as this run knows. */
@@ -15,7 +16,7 @@ export const openJournal = (context: Context, relay: Relay): Journal => {
   let asked: Promise<string | undefined> | undefined
   return createJournal({
     relay,
-    store: fileStore(context.options["journal"] ?? join(context.folder, "payments")),
+    store: fileStore(context.options["journal"] ?? join(storedIn(context.folder), "payments")),
     genesisHash: () => (asked ??= relayHealth(context, relay.url).then(({ chain }) => chain?.genesis_hash)),
   })
 }

@@ -5,7 +5,7 @@ import { asCode, CliError } from "../errors.ts"
 import { closeTo } from "@svc/common/nearest"
 import { normaliseUrl } from "./api-url.ts"
 import { lockFile } from "./file-lock.ts"
-import { makeFolder, readObject, replaceFile } from "./files.ts"
+import { makeFolder, readObject, replaceFile, storedIn } from "./files.ts"
 
 const members = ["api_url", "docs_url", "relay_url", "stream_url", "chain_url"] as const
 
@@ -67,7 +67,7 @@ export const contextNamed = ({ contexts }: Contexts, name: string): Urls => {
 const changeContexts = async (folder: string, change: (now: Contexts) => Contexts): Promise<boolean> => {
   const path = configFile(folder)
   const write = async (): Promise<boolean> => {
-    await makeFolder(folder, 0o700)
+    await makeFolder(storedIn(folder), 0o700)
     const lock = await lockFile(`${path}.lock`)
     try {
       const config = await readObject(path, "invalid-config")

@@ -1,10 +1,11 @@
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import fc from "fast-check"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest"
 import { changeCredentials, credentialsFile, readCredentials } from "./credentials.ts"
 import { CliError } from "../errors.ts"
+import { nowhere } from "./files.ts"
 
 let folder: string
 beforeAll(async () => {
@@ -47,4 +48,18 @@ test("what was saved is read back, for any URL and any names, and no other file 
     }),
     { numRuns: 10 },
   )
+})
+
+test("a link is kept, and the file that it leads to has the keys; without a home folder nothing is read or saved", async () => {
+  const dotfiles = await mkdtemp(join(tmpdir(), "svc-dotfiles-"))
+  onTestFinished(() => rm(dotfiles, { recursive: true }))
+  const target = join(dotfiles, "keys.json")
+  await rm(credentialsFile(folder))
+  await symlink(target, credentialsFile(folder))
+  const credentials = { "https://a.example": { api_key: "k" } }
+  await changeCredentials(folder, ({ save }) => save(credentials))
+  expect([JSON.parse(await readFile(target, "utf8")), await readdir(dotfiles)]).toEqual([credentials, ["keys.json"]])
+  expect({ ...(await readCredentials(nowhere)) }).toEqual({})
+  const saving = changeCredentials(nowhere, ({ save }) => save(credentials))
+  await expect(saving).rejects.toMatchObject({ code: "no-home-folder" })
 })

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { asCode, CliError, systemReason } from "../errors.ts"
 import { lockFile } from "./file-lock.ts"
 import { isObject } from "@svc/common/json-object"
-import { makeFolder, readObject, replaceFile } from "./files.ts"
+import { linkTarget, makeFolder, readObject, replaceFile, storedIn } from "./files.ts"
 
 /** What is stored for one API URL. */
 export type Credential = {
@@ -53,14 +53,15 @@ export const changeCredentials = async <T>(
   change: (open: OpenCredentials) => Promise<T>,
 ): Promise<T> => {
   const path = credentialsFile(folder)
-  const temporary = `${path}.tmp`
   const unwritable = asCode("credentials-unwritable", (reason) => `${folder} can't be written to (${reason})`)
-  const lock = await makeFolder(folder, 0o700)
+  const lock = await makeFolder(storedIn(folder), 0o700)
     .then(() => chmod(folder, 0o700))
     .then(() => lockFile(`${path}.lock`))
     .catch(unwritable)
   try {
     const credentials = await readCredentials(folder)
+    const target = await linkTarget(path).catch(unwritable)
+    const temporary = `${target}.tmp`
     // A killed process may have left it; only the holder of the lock writes it.
     const file = await rm(temporary, { force: true })
       .then(() => open(temporary, "wx", 0o600))
@@ -78,7 +79,7 @@ export const changeCredentials = async <T>(
             if (!(await lock.isHeld())) {
               throw new CliError("credentials-locked", `Another svc has taken the lock of ${path}; nothing was saved.`)
             }
-            await rename(temporary, path)
+            await rename(temporary, target)
             return copied ? `${path}.bak` : undefined
           } catch (error) {
             throw failure(`${path} wasn't written (${systemReason(error)})`)

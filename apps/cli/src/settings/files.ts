@@ -1,7 +1,16 @@
-import { lstat, mkdir, open, readFile, realpath, rename, rm, writeFile } from "node:fs/promises"
-import { dirname } from "node:path"
+import { mkdir, open, readFile, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises"
+import { basename, dirname, join, resolve } from "node:path"
 import { isObject, type JsonObject, parseJson } from "@svc/common/json-object"
 import { asCode, CliError, isMissing, systemReason } from "../errors.ts"
+
+/** Stands for the settings folder of a user without a home folder. There is nothing in it. */
+export const nowhere = "/dev/null/svc"
+
+/** The settings folder, for what has to be stored. Throws no-home-folder. */
+export const storedIn = (folder: string): string => {
+  if (folder !== nowhere) return folder
+  throw new CliError("no-home-folder", "This user has no home folder to store files in.")
+}
 
 /**
  * Makes a folder and its missing parents. Node's own recursive mkdir never ends where an existing folder can't contain any: in a
@@ -19,20 +28,30 @@ export const makeFolder = async (path: string, mode: number): Promise<void> => {
   })
 }
 
+/** The file that a path leads to through symbolic links. The last one may lead to a file that doesn't exist yet. */
+export const linkTarget = (path: string): Promise<string> =>
+  realpath(path).catch(async (error: unknown) => {
+    if (!isMissing(error)) throw error
+    const folder = await realpath(dirname(path))
+    const next = await readlink(path).catch(() => undefined)
+    return next === undefined ? join(folder, basename(path)) : linkTarget(resolve(folder, next))
+  })
+
 /**
- * Replaces a file as a whole: a reader sees the old or the new content, never a part. A symbolic link is replaced itself, not the
- * file that it points to. The folder must exist.
+ * Replaces a file as a whole: a reader sees the old or the new content, never a part. A symbolic link stays, and the file that it
+ * points to is replaced. The folder must exist.
  * @param mode of the new file, as open(2) takes it
  */
 export const replaceFile = async (path: string, content: string | Uint8Array, mode: number): Promise<void> => {
-  const temporary = `${path}.${process.pid}.tmp`
+  const target = await linkTarget(path)
+  const temporary = `${target}.${process.pid}.tmp`
   await rm(temporary, { force: true })
   const file = await open(temporary, "wx", mode)
   try {
     await file.writeFile(content)
     await file.sync()
     await file.close()
-    await rename(temporary, path)
+    await rename(temporary, target)
   } catch (error) {
     await file.close().catch(() => {})
     await rm(temporary, { force: true })
@@ -42,12 +61,12 @@ export const replaceFile = async (path: string, content: string | Uint8Array, mo
 
 const writeAny = async (path: string, content: string): Promise<void> => {
   const folder = await realpath(dirname(path))
-  const found = await lstat(path).catch((error: unknown) => {
+  const found = await stat(path).catch((error: unknown) => {
     if (!isMissing(error)) throw error
   })
-  const isFile = found === undefined || found.isFile() || found.isSymbolicLink()
+  const isFile = found === undefined || found.isFile()
   if (!isFile || folder === "/dev" || folder.startsWith("/proc/")) await writeFile(path, content)
-  else await replaceFile(path, content, found?.isFile() === true ? found.mode & 0o777 : 0o666)
+  else await replaceFile(path, content, found === undefined ? 0o666 : found.mode & 0o777)
 }
 
 /**

@@ -2,6 +2,7 @@ import { isAbsolute, join } from "node:path"
 import { CliError, usageError } from "../errors.ts"
 import { normaliseUrl } from "./api-url.ts"
 import { contextNamed, readContexts, type Urls } from "./contexts.ts"
+import { nowhere } from "./files.ts"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -35,8 +36,7 @@ export const variable = (env: Environment, name: string): string | undefined => 
 export const settingsFolder = (env: Environment, home: string | undefined): string => {
   const folder = variable(env, "XDG_CONFIG_HOME")
   if (folder !== undefined && isAbsolute(folder)) return join(folder, "svc")
-  if (home === undefined) throw new CliError("no-home-folder", "This user has no home folder to store files in.")
-  return join(home, ".config", "svc")
+  return home === undefined ? nowhere : join(home, ".config", "svc")
 }
 
 const urlVariable = (env: Environment, name: string): string | undefined => {
