@@ -54,7 +54,7 @@ try {
   const { api_key: key } = await createPlatform({ apiUrl: instance.apiUrl }).signUp({ display_name: "Price watcher" })
   const { keys } = createPlatform({ apiUrl: instance.apiUrl, key })
   await keys.mint({ name: "worker" })
-  await keys.mintPublishable({ name: "dashboard", origin: "https://app.example.com" })
+  await keys.mintPublishable({ name: "dashboard", origin_allowlist: ["https://app.example.com"] })
   const paused = await keys.mint({ name: "old laptop" })
   await keys.disable(paused.id)
 

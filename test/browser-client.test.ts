@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { address, createSolanaRpc, lamports } from "@solana/kit"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 
+import { fencesOf } from "../apps/docs-server/test/content/steps.ts"
 import { bundle } from "../packages/client/scripts/bundle.ts"
 import { amount, recipientOf } from "../packages/client/test/payment-process.ts"
 import { createPayer } from "../packages/client/test/payments.ts"
@@ -13,6 +14,7 @@ import { type Browser, noBrowser, startChromium, type Tab } from "./browser/chro
 import { type PageServer, startPageServer } from "./browser/page-server.ts"
 import { newKeys } from "./browser/new-keys.ts"
 import { createWallet } from "./journey/wallet.ts"
+import { startReceiver } from "@svc/testing"
 import { operate } from "../scripts/running/operate.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
@@ -100,6 +102,18 @@ describe.skipIf(noBrowser)("the client library in a page", () => {
     })
     expect(await wallet.recipientBalance()).toBe(1_000_000_000n)
     expect(tab.console()).toEqual([])
+  })
+
+  test("the page of the documentation shows live records as it is, served from elsewhere", async () => {
+    const markdown = await (await fetch(`${instance.docsUrl}/client.md`)).text()
+    const html = fencesOf(markdown).find(({ info }) => info === "file=index.html")?.text ?? ""
+    const { url, answer, close } = await startReceiver()
+    const { publishable } = await newKeys(instance.apiUrl, url.replace("127.0.0.1", "localhost"))
+    answer((_, response) => response.setHeader("content-type", "text/html").end(html.replace("svc_pk_…", publishable)))
+    const { page, console } = await browser.open(url.replace("127.0.0.1", "localhost"))
+    await page.locator("#records", { hasText: "signature" }).waitFor()
+    expect(console()).toEqual([])
+    await close()
   })
 
   test(

@@ -92,7 +92,7 @@ test("svc-client and the command line give a publishable key as many origins as 
   const { url: apiUrl, received, answer } = await testReceiver()
   const type = { "content-type": "application/json" }
   answer((_, response) => response.writeHead(201, type).end('{"key":"svc_pk_a"}'))
-  await createPlatform({ apiUrl }).keys.mintPublishable({ origin: origins[0] ?? "" })
+  await createPlatform({ apiUrl }).keys.mintPublishable({ origin_allowlist: [origins[0] ?? ""] })
   const written: string[] = []
   const output = { isTTY: false, write: (text: string) => written.push(text) > 0 }
   const code = await run({

@@ -12,7 +12,8 @@ import { errors } from "./errors.ts"
 import { imageType } from "./corpus/files.ts"
 import { describeDocs } from "./document.ts"
 import { type McpDependencies, mcpPaths, mcpRoutes } from "./mcp/routes.ts"
-import { cliRoute, clientRoute, documentRoutes } from "./routes/documents.ts"
+import { readClientFiles } from "./client-files.ts"
+import { cliRoute, clientModuleRoute, clientRoute, documentRoutes } from "./routes/documents.ts"
 import { health, livez, readyz } from "./routes/service.ts"
 import type { Site } from "./site/site.ts"
 import { withCopy } from "./tool-package.ts"
@@ -29,6 +30,8 @@ export type Dependencies = McpDependencies & {
   readonly version: string
   readonly log: Logger
 }
+
+type Tarball = Config["tarballs"]["client"]
 
 const mcpMethods = "GET, HEAD, POST, OPTIONS"
 
@@ -75,6 +78,7 @@ export const createApp = (dependencies: Dependencies) => {
     "/search",
     cliRoute.path,
     clientRoute.path,
+    clientModuleRoute.path,
   ])
 
   app.onError((error, c) => {
@@ -116,18 +120,27 @@ export const createApp = (dependencies: Dependencies) => {
 
   mcpRoutes(app, dependencies)
 
-  const getTarball = async (
-    c: Context<HttpEnv>,
-    { file: path, name, hint, carriesCopy }: Config["tarballs"]["cli"],
-  ): Promise<Response> => {
-    const file = await readFile(path).catch(() => undefined)
-    if (file === undefined)
+  const readTarball = ({ file, name, hint }: Tarball) =>
+    readFile(file).catch(() => {
       throw errors.fail("not_found", { message: `${name} has not been built on this server.`, hint })
-    const served = carriesCopy ? withCopy(file, dependencies.copy) : file
+    })
+  const getTarball = async (c: Context<HttpEnv>, tarball: Tarball): Promise<Response> => {
+    const file = await readTarball(tarball)
+    const served = tarball.carriesCopy ? withCopy(file, dependencies.copy) : file
     return serveFile(c, served, { "Content-Type": "application/gzip" })
   }
   app.openapi(cliRoute, (c) => getTarball(c, config.tarballs.cli))
   app.openapi(clientRoute, (c) => getTarball(c, config.tarballs.client))
+
+  let clientFiles: ReturnType<typeof readClientFiles> | undefined
+  const getClientFile = async (c: Context<HttpEnv>) => {
+    clientFiles ??= readClientFiles(await readTarball(config.tarballs.client))
+    const document = (await clientFiles).get(c.req.path)
+    if (document === undefined) throw errors.fail("not_found")
+    return serveDocument(c, document)
+  }
+  app.openapi(clientModuleRoute, getClientFile)
+  app.get("/client/:file{[\\w-]+\\.(?:js|d\\.ts)}", getClientFile)
 
   app.get("/favicon.ico", (c) => serveFile(c, favicon, { "Content-Type": "image/x-icon" }))
 

@@ -1,7 +1,7 @@
 // Bundles the library and its part for Node, writes their types and packs all of it as dist/svc-client.tgz.
 import { pack } from "./pack.ts"
 import manifest from "../package.json" with { type: "json" }
-import { bundle, bundled, library, types } from "./bundle.ts"
+import { bundle, library, types } from "./bundle.ts"
 
 const { version, description, license, engines } = manifest
 await pack({
@@ -14,13 +14,13 @@ await pack({
     type: "module",
     sideEffects: false,
     exports: {
-      ".": { types: "./types/index.d.ts", default: "./svc-client.js" },
-      "./node": { types: "./types/node.d.ts", default: "./node.js" },
+      ".": "./svc-client.js",
+      "./node": "./node.js",
     },
     engines,
     peerDependencies: { "@solana/kit": ">=2" },
     peerDependenciesMeta: { "@solana/kit": { optional: true } },
-    files: [...bundled, "types"],
+    files: ["*.js", "*.d.ts"],
   },
   fill: async (folder) => {
     await bundle(folder)

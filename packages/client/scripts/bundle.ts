@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { build as esbuild, type BuildOptions, type Plugin } from "esbuild"
@@ -45,24 +45,21 @@ export const bundle = async (folder: string, { minify = false }: { readonly mini
   await esbuild({ ...options, platform: "node", entryPoints: { node: source("node") } })
 }
 
-/** Writes the types that an editor explains into `folder`/types: the library's own and those that it takes from @svc/common. */
+/** Writes the types into `folder`, where an editor finds them beside the scripts: the library's own and those that it takes from @svc/common. */
 export const types = async (folder: string): Promise<void> => {
-  const out = join(folder, "types")
   const parts = join(folder, ".types")
   const tsc = join(library, "node_modules/.bin/tsc")
   const options = ["--declaration", "--emitDeclarationOnly", "--noEmit", "false", "--outDir", parts]
   await promisify(execFile)(tsc, ["-p", join(library, "tsconfig.json"), ...options])
-  await rename(join(parts, "client/src"), out)
   // All in one folder, which an importer's compiler finds without knowing TypeScript sources or @svc/common.
-  const folders = (await readdir(out, { withFileTypes: true })).filter((entry) => entry.isDirectory())
-  for (const taken of [...folders.map(({ name }) => join(out, name)), join(parts, "common/src")]) {
-    for (const file of await readdir(taken)) await rename(join(taken, file), join(out, file))
-    await rm(taken, { recursive: true })
+  const names = /(from ")(?:@svc\/common|\.\.?)(?:\/[\w-]+)*(\/[\w-]+)(?:\.ts)?"/g
+  for (const part of ["client/src", "common/src"]) {
+    const files = await readdir(join(parts, part), { recursive: true, withFileTypes: true })
+    for (const { parentPath, name } of files.filter((entry) => entry.isFile())) {
+      const text = await readFile(join(parentPath, name), "utf8")
+      const out = name === "index.d.ts" && parentPath.endsWith(join("client/src")) ? "svc-client.d.ts" : name
+      await writeFile(join(folder, out), text.replaceAll(names, '$1.$2.js"'))
+    }
   }
   await rm(parts, { recursive: true })
-  for (const file of await readdir(out)) {
-    const text = await readFile(join(out, file), "utf8")
-    const names = /(from ")(?:@svc\/common|\.\.?)(?:\/[\w-]+)*(\/[\w-]+)(?:\.ts)?"/g
-    await writeFile(join(out, file), text.replaceAll(names, '$1.$2.js"'))
-  }
 }

@@ -1,6 +1,6 @@
 import * as files from "node:fs/promises"
 import { createFileStore } from "./journal/file-store.ts"
-import type { Store } from "./index.ts"
+import type { Store } from "./journal/store.ts"
 
 /**
  * A store in a folder on disk, safe for many processes at once. Only the owner can read its files (mode 0600).

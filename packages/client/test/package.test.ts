@@ -112,8 +112,8 @@ console.log(rpc, stacks, paid.signature)
 
 test("every exported function and class is documented, with an example where it is called", async () => {
   const { readdir } = await import("node:fs/promises")
-  const types = join(folder, "node_modules/svc-client/types")
-  const texts = await Promise.all((await readdir(types)).map((file) => readFile(join(types, file), "utf8")))
+  const files = (await readdir(join(folder, "node_modules/svc-client"))).filter((name) => name.endsWith(".d.ts"))
+  const texts = await Promise.all(files.map((file) => readFile(join(folder, "node_modules/svc-client", file), "utf8")))
   const all = texts.join("\n")
   const names = ["SvcError", "createJournal", "createPlatform", "createRelay", "createRelayTransport", "createSession"]
   for (const name of [...names, "createStream", "fileStore", "indexedDbStore", "settle", "signatureOf", "submit"]) {

@@ -150,7 +150,7 @@ export const mintPublishableKey = async (context: Context): Promise<Outcome> => 
   if (origin === undefined) {
     throw usageError("--origin ORIGIN is missing: the only origin that may use the key.")
   }
-  const body = { ...requestOf(context), origin }
+  const body = { ...requestOf(context), origin_allowlist: [origin] as const }
   return show(context, await withKey(await apiWithKey(context), (keys) => keys.mintPublishable(body)))
 }
 

@@ -58,4 +58,11 @@ export const documentRoutes = [
 ]
 
 export const cliRoute = tarball("/cli/svc.tgz", "getCli", "Command-line tool, for npx")
+export const clientModuleRoute = describe(
+  "discovery",
+  "/client/svc-client.js",
+  "getClientModule",
+  "Client library, as a module for web pages",
+  text("The script. Its types are in `svc-client.d.ts` beside it.", "text/javascript"),
+)
 export const clientRoute = tarball("/client/svc-client.tgz", "getClientLibrary", "Client library, for npm install")

@@ -354,6 +354,7 @@ describe("links", () => {
     "readyz",
     "search",
     "cli/svc.tgz",
+    "client/svc-client.js",
     "client/svc-client.tgz",
     "client/test-vectors.json",
     // A path's template in the reference, up to its first name.

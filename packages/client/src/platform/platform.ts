@@ -58,8 +58,8 @@ const keysOf = (ask: Ask) => {
     /** Creates another secret key. `key` is shown only once. */
     mint: (key: answers.NewKey = {}) => ask<answers.MintedKey>("POST", path, { body: key }),
     /** Creates a key for web pages of one origin, such as `https://app.example`. It is shown only once. */
-    mintPublishable: ({ origin, ...key }: answers.NewKey & { readonly origin: string }) =>
-      ask<answers.MintedKey>("POST", `${path}/publishable`, { body: { ...key, origin_allowlist: [origin] } }),
+    mintPublishable: (key: answers.NewKey & { readonly origin_allowlist: readonly [string] }) =>
+      ask<answers.MintedKey>("POST", `${path}/publishable`, { body: key }),
     /** Replaces a key. The old one expires after an overlap. */
     rotate: (id: number, rotation: answers.Rotation = {}) =>
       ask<answers.RotatedKey>("POST", `${path}/${pathPart(id)}/rotate`, { body: rotation }),
