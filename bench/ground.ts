@@ -10,12 +10,12 @@ import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { generateSigningKey } from "@svc/session-token"
 import { freePort, startPostgres, startProcess, startRedis, type TestProcess } from "@svc/testing"
-import { allocatorSettings, nodeFlags } from "../infra/services.ts"
+import { allocatorSettings } from "../infra/services.ts"
 
 const apps = join(import.meta.dirname, "../apps")
 
 // As the images run it.
-const main = [...nodeFlags, "src/main.ts"]
+const main = ["src/main.ts"]
 const many = "100000000"
 
 /** One process of a service. */
@@ -73,7 +73,7 @@ export const openGround = async () => {
     file: string,
     env: Readonly<Record<string, string>> = {},
   ): Promise<{ readonly url: string; readonly pid: number }> => {
-    const child = begin(app, [...nodeFlags, file], env)
+    const child = begin(app, [file], env)
     return { url: `http://127.0.0.1:${(await child.waitFor(/"port":(\d+)/))[1]}`, pid: child.pid }
   }
   const { url: providerUrl } = await peer("relay", "bench/canned-rpc.ts")

@@ -77,12 +77,7 @@ export const services: readonly Service[] = [
   },
 ]
 
-/**
- * How Node runs a service under `pnpm start`, and by the Dockerfile in the images: under load each holds 20 to 60 MB less
- * (docs/decisions/telemetry.md).
- */
-export const nodeFlags: readonly string[] = ["--max-semi-space-size=8", "--min-semi-space-size=4"]
-/** The same for its allocator. */
+/** How Node's allocator is set under `pnpm start`, and by the Dockerfile in the images: each service holds about 10 MB less. */
 export const allocatorSettings = { MALLOC_ARENA_MAX: "2" }
 
 /** The host by which this machine reaches a service whose `HOST` is given, as URLs write it. */

@@ -1,7 +1,6 @@
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { nodeFlags } from "../../infra/services.ts"
 import type { Environment } from "./start-plan.ts"
 
 export const platformFolder = join(import.meta.dirname, "../../apps/platform-api")
@@ -12,7 +11,7 @@ export const platformFolder = join(import.meta.dirname, "../../apps/platform-api
  */
 export const operate = async (env: Environment, ...command: readonly string[]): Promise<unknown> => {
   const options = { cwd: platformFolder, env, timeout: 60_000 }
-  const { stdout } = await promisify(execFile)(process.execPath, [...nodeFlags, "src/main.ts", ...command], options)
+  const { stdout } = await promisify(execFile)(process.execPath, ["src/main.ts", ...command], options)
   return JSON.parse(stdout)
 }
 

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 
-import { nodeFlags, reachableHost } from "../../infra/services.ts"
+import { reachableHost } from "../../infra/services.ts"
 import { readableLine } from "./log-line.ts"
 import type { PlannedService } from "./start-plan.ts"
 
@@ -47,7 +47,7 @@ export const supervise = (planned: readonly PlannedService[], { root, write, pat
   const children: ChildProcess[] = []
   /** Resolves when the service has ended. */
   const run = ({ service, env }: PlannedService): Promise<void> => {
-    const child = spawn(process.execPath, [...nodeFlags, "--import", preload, "src/main.ts"], {
+    const child = spawn(process.execPath, ["--import", preload, "src/main.ts"], {
       cwd: join(root, service.folder),
       detached: true,
       env: { ...env },

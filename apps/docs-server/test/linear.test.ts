@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { messageBounds } from "../src/mcp/json-rpc.ts"
 import { createDocsServer } from "../src/mcp/mcp.ts"
 import { stripMdx } from "../src/corpus/mdx.ts"
-import { passagesOf, snippetOf } from "../src/search/passages.ts"
+import { partToRead, passagesOf, plainOf, snippetOf } from "../src/search/passages.ts"
 import { rememberAnswers } from "../src/mcp/repeated.ts"
 import { type AnswerRpc, createSdk } from "../src/mcp/sdk.ts"
 import { libraryOf } from "./library.ts"
@@ -86,8 +86,10 @@ const linear = {
   perCharacter: expect.toSatisfy((count: number) => count > 0 && count < mostSteps),
 }
 
+const isWanted = (term: string): boolean => term === "b"
 const find = (text: string): void => {
-  for (const { text: passage, kind } of passagesOf(text, false)) snippetOf(passage, kind, (term) => term === "b")
+  for (const { text: passage, kind } of passagesOf(text, false))
+    snippetOf(plainOf(partToRead(passage, isWanted), kind), isWanted)
   plainText(text)
 }
 describe.each([

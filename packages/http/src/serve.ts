@@ -80,6 +80,32 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   let app: Fetch = () => new Response(null, { status: 503 })
   let draining = false
 
+  // The adapter calls both of its callbacks before it returns.
+  let current: { readonly exchange: Exchange; readonly fault: string; readonly isReadable: boolean } | undefined
+  const listener = getRequestListener(
+    (request) => {
+      if (current?.isReadable !== true) throw new RequestError(current?.fault ?? notATarget)
+      return app(request, current.exchange)
+    },
+    {
+      // An app renders its own errors: what comes here is a target that no Request can be made of, or no Error at all.
+      errorHandler: (error) => {
+        if (current === undefined) return undefined
+        const { exchange, fault } = current
+        const isUnreadable = error instanceof RequestError
+        const response = isUnreadable
+          ? onUnreadable(exchange.requestId, fault, 400)
+          : new Response(null, { status: 500 })
+        logRequest(exchange, response.status)
+        return response
+      },
+      // Stands in for a Host that is missing.
+      hostname: "localhost",
+      // Node itself discards a body that nobody reads. The adapter would cut its client off after half a second.
+      autoCleanupIncoming: false,
+    },
+  )
+
   const respond = async (exchange: Exchange): Promise<void> => {
     const { incoming, outgoing } = exchange
     if (requests !== undefined) {
@@ -96,26 +122,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
     const fault = isCoded ? notChunked : notATarget
     // Where the next request begins, another reader may see differently.
     if (isCoded) outgoing.setHeader("connection", "close")
-    const listener = getRequestListener(
-      (request) => {
-        if (isCoded || notAHost.test(host)) throw new RequestError(fault)
-        return app(request, exchange)
-      },
-      {
-        // An app renders its own errors: what comes here is a target that no Request can be made of, or no Error at all.
-        errorHandler: (error) => {
-          const { requestId } = exchange
-          const isUnreadable = error instanceof RequestError
-          const response = isUnreadable ? onUnreadable(requestId, fault, 400) : new Response(null, { status: 500 })
-          logRequest(exchange, response.status)
-          return response
-        },
-        // Stands in for a Host that is missing.
-        hostname: "localhost",
-        // Node itself discards a body that nobody reads. The adapter would cut its client off after half a second.
-        autoCleanupIncoming: false,
-      },
-    )
+    current = { exchange, fault, isReadable: !isCoded && !notAHost.test(host) }
     await listener(incoming, outgoing)
     connections.answered(exchange)
   }

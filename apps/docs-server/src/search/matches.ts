@@ -16,12 +16,14 @@ export const createMatcher = ({ lastPosition, positionBefore, inTitle, postingOf
   const pairOf = (first: number, second: number): number => first * terms.length + second
   const wantedPairs = new Set(pairs.map(([first, second]) => pairOf(terms.indexOf(first), terms.indexOf(second))))
 
+  // A position and its term in one number, so that they can be sorted.
+  const found: number[] = []
+
   return (page: number) => {
-    // A position and its term in one number, so that they can be sorted.
-    const found: number[] = []
+    found.length = 0
     const titleTerms = new Set<number>()
-    for (const [n, term] of terms.entries()) {
-      const posting = postingOf(term, page)
+    for (let n = 0; n < terms.length; n++) {
+      const posting = postingOf(terms[n] ?? 0, page)
       if (posting === undefined) continue
       if (inTitle[posting] === 1) titleTerms.add(n)
       let position = lastPosition[posting] ?? -1
@@ -30,12 +32,14 @@ export const createMatcher = ({ lastPosition, positionBefore, inTitle, postingOf
         position = positionBefore[position] ?? -1
       }
     }
-    const sorted = Float64Array.from(found).sort()
-    const positions = Array.from(sorted, (match) => Math.floor(match / maxTerms))
-    const termsAt = Array.from(sorted, (match) => match % maxTerms)
-    const isPairAt = (i: number): boolean =>
-      (positions[i + 1] ?? 0) - (positions[i] ?? 0) === 1 &&
-      wantedPairs.has(pairOf(termsAt[i] ?? 0, termsAt[i + 1] ?? 0))
+    const sorted = new Float64Array(found).sort()
+    const positions = new Uint32Array(sorted.length)
+    const termsAt = new Uint16Array(sorted.length)
+    for (let i = 0; i < sorted.length; i++) {
+      const match = sorted[i] ?? 0
+      positions[i] = match / maxTerms
+      termsAt[i] = match % maxTerms
+    }
     return {
       /** The terms that the title has. */
       titleTerms,
@@ -43,10 +47,13 @@ export const createMatcher = ({ lastPosition, positionBefore, inTitle, postingOf
       termsAt,
       /** The share of the query's neighbours that are neighbours among the matches from `from` to `to`. */
       pairShare: (from = 0, to = positions.length): number => {
-        if (wantedPairs.size === 0) return 0
-        const near = new Set<number>()
-        for (let i = from; i + 1 < to; i++) if (isPairAt(i)) near.add(pairOf(termsAt[i] ?? 0, termsAt[i + 1] ?? 0))
-        return near.size / wantedPairs.size
+        let near: Set<number> | undefined
+        for (let i = from + 1; i < to; i++) {
+          if ((positions[i] ?? 0) - (positions[i - 1] ?? 0) !== 1) continue
+          const pair = pairOf(termsAt[i - 1] ?? 0, termsAt[i] ?? 0)
+          if (wantedPairs.has(pair)) (near ??= new Set()).add(pair)
+        }
+        return near === undefined ? 0 : near.size / wantedPairs.size
       },
     }
   }

@@ -87,16 +87,20 @@ export const withColumnNames = (row: string, header: string): string => {
   return cells.join(" | ")
 }
 
-// In code nothing is markup: a placeholder such as <API_KEY> must stay.
-const plainOf = (passage: string, kind: PassageKind): string =>
+/** A passage as plain text. In code nothing is markup: a placeholder such as <API_KEY> must stay. */
+export const plainOf = (passage: string, kind: PassageKind): string =>
   kind === "code" ? passage.replace(/\s+/g, " ").trim() : plainText(withoutEdges(passage))
 
-/** A passage as plain text. A long one is cut to where most words of the query are. */
-export const snippetOf = (passage: string, kind: PassageKind, isWanted: (word: string) => boolean): string => {
-  const from = passage.length <= readLength ? 0 : Math.max(0, (findWanted(passage, isWanted) ?? 0) - readBefore)
-  const plain = plainOf(passage.slice(from, from + readLength), kind)
-  return plain.length <= snippetLength ? plain : cutAround(plain, bestStart(plain, isWanted))
+/** Of a long passage, what is around the first word of the query. */
+export const partToRead = (passage: string, isWanted: (word: string) => boolean): string => {
+  if (passage.length <= readLength) return passage
+  const from = Math.max(0, (findWanted(passage, isWanted) ?? 0) - readBefore)
+  return passage.slice(from, from + readLength)
 }
+
+/** A plain text, cut to where most words of the query are. */
+export const snippetOf = (plain: string, isWanted: (word: string) => boolean): string =>
+  plain.length <= snippetLength ? plain : cutAround(plain, bestStart(plain, isWanted))
 
 // Before the first word of the query, in a snippet that doesn't begin with its passage.
 const lead = 60

@@ -1,7 +1,7 @@
 import { createMatcher } from "./matches.ts"
 import type { Named } from "./names.ts"
 import type { Query } from "./query.ts"
-import { createReader } from "./reading.ts"
+import { createReader, type Reading } from "./reading.ts"
 import type { Texts } from "./text.ts"
 import { cut, half, maxRead, shortQuery, weights } from "./weights.ts"
 import type { Index } from "./word-index.ts"
@@ -14,33 +14,54 @@ export const createRanking = (texts: Texts, index: Index, pageWeights: readonly 
   const read = createReader(texts)
   const pageCount = pageWeights.length
 
-  /** The score of each page that has a term of the query. */
-  const scorePages = ({ terms, firstAlike }: Query, shares: readonly number[]): Map<number, number> => {
-    const worth = new Float64Array(pageCount)
-    const about = new Float64Array(pageCount)
-    const ofTitle = new Float64Array(pageCount)
-    const countedFor = new Int32Array(pageCount).fill(-1)
-    for (const [n, term] of terms.entries()) {
+  // By page, and zero again after each query.
+  const worth = new Float64Array(pageCount)
+  const about = new Float64Array(pageCount)
+  const ofTitle = new Float64Array(pageCount)
+  const countedFor = new Int32Array(pageCount).fill(-1)
+  const scores = new Float64Array(pageCount)
+
+  /** Sets the scores of the pages that have a term of the query, and returns these pages. */
+  const scorePages = ({ terms, firstAlike }: Query, shares: readonly number[]): number[] => {
+    const found: number[] = []
+    for (let n = 0; n < terms.length; n++) {
+      const term = terms[n] ?? 0
       const share = shares[n] ?? 0
       const first = firstAlike[n] ?? n
-      for (let i = index.termStarts[term] ?? 0; i < (index.termStarts[term + 1] ?? 0); i++) {
+      const end = index.termStarts[term + 1] ?? 0
+      for (let i = index.termStarts[term] ?? 0; i < end; i++) {
         const page = index.pages[i] ?? 0
         if (countedFor[page] === first) continue
+        if (countedFor[page] === -1) found.push(page)
         countedFor[page] = first
         worth[page] = (worth[page] ?? 0) + share * (index.worth[i] ?? 0)
         about[page] = (about[page] ?? 0) + share * (index.about[i] ?? 0)
         if (index.inTitle[i] === 1) ofTitle[page] = (ofTitle[page] ?? 0) + (index.rarity[term] ?? 0)
       }
     }
-    const scores = new Map<number, number>()
-    for (const [page, value] of worth.entries()) {
-      if (value === 0) continue
+    for (const page of found) {
       const titleShare = (ofTitle[page] ?? 0) / (index.titleRarity[page] || 1)
       const short = half.page / (half.page + (index.lengths[page] ?? 0))
       const bonus = weights.about * (about[page] ?? 0) ** 2 + weights.title * titleShare ** 2 + weights.short * short
-      scores.set(page, (pageWeights[page] ?? 1) * (value + bonus))
+      scores[page] = (pageWeights[page] ?? 1) * ((worth[page] ?? 0) + bonus)
+      worth[page] = about[page] = ofTitle[page] = 0
+      countedFor[page] = -1
     }
-    return scores
+    return found
+  }
+
+  const byScore = (a: number, b: number): number => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b
+  /** The best pages of some, best first. */
+  const bestOf = (pages: readonly number[]): number[] => {
+    const best: number[] = []
+    for (const page of pages) {
+      if (best.length === maxRead && byScore(page, best.at(-1) ?? page) >= 0) continue
+      if (best.length === maxRead) best.pop()
+      let at = best.length
+      while (at > 0 && byScore(page, best[at - 1] ?? page) < 0) at--
+      best.splice(at, 0, page)
+    }
+    return best
   }
 
   /** The most of the query that another page says of this one, in the text around a link to it. */
@@ -48,14 +69,16 @@ export const createRanking = (texts: Texts, index: Index, pageWeights: readonly 
     const around = texts.linked[page] ?? []
     let most = 0
     for (let i = 0; i < around.length; i += 2) {
-      const [start = 0, end = 0] = around.slice(i, i + 2)
+      const start = around[i] ?? 0
+      const end = around[i + 1] ?? 0
       const said = new Set<number>()
-      for (const term of texts.numbers.subarray(start, end)) {
-        const n = numberOf.get(term)
-        if (n !== undefined) said.add(n)
-      }
       let share = 0
-      for (const n of said) share += shares[n] ?? 0
+      for (let at = start; at < end; at++) {
+        const n = numberOf.get(texts.numbers[at] ?? 0)
+        if (n === undefined || said.has(n)) continue
+        said.add(n)
+        share += shares[n] ?? 0
+      }
       most = Math.max(most, (share * half.link) / (half.link + end - start))
     }
     return most
@@ -63,21 +86,31 @@ export const createRanking = (texts: Texts, index: Index, pageWeights: readonly 
 
   /** @param shares of the query, one for each of its terms @param named pages that the query names: they come first */
   return (query: Query, shares: readonly number[], named: Named) => {
-    const scores = scorePages(query, shares)
+    const found = scorePages(query, shares)
     const matchesOf = createMatcher(index, query)
-    const readingOf = (page: number) => read(page, matchesOf(page), shares)
+    const readings = new Map<number, Reading>()
+    const readingOf = (page: number): Reading =>
+      readings.getOrInsertComputed(page, () => read(page, matchesOf(page), shares))
     const numberOf = new Map(query.terms.map((term, n) => [term, query.firstAlike[n] ?? n]))
     const inOnePlace = Math.min(1, shortQuery / query.terms.length)
-    for (const [page, score] of [...scores].sort(([, a], [, b]) => b - a).slice(0, maxRead)) {
+    let most = 0
+    for (const page of bestOf(found)) {
       const { pairs, covered, opening } = readingOf(page)
       const together = inOnePlace * (weights.pairs * pairs + weights.section * covered ** 2)
       const linked = weights.linked * linkedShare(page, numberOf, shares) ** 2
-      scores.set(page, score + (pageWeights[page] ?? 1) * (together + linked + weights.row * opening))
+      const more = (pageWeights[page] ?? 1) * (together + linked + weights.row * opening)
+      scores[page] = (scores[page] ?? 0) + more
+      most = Math.max(most, scores[page] ?? 0)
     }
-    const least = cut.leastShare * Math.max(...scores.values())
-    for (const [page, score] of scores) if (score < least && !named.has(page)) scores.delete(page)
-    for (const [page, value] of named) scores.set(page, (scores.get(page) ?? 0) + weights.named * value)
+    const known = new Set(found)
+    const listed = found.filter((page) => (scores[page] ?? 0) >= cut.leastShare * most || named.has(page))
+    for (const [page, value] of named) {
+      const own = known.has(page) ? (scores[page] ?? 0) : 0
+      scores[page] = own + weights.named * value
+      if (!known.has(page)) listed.push(page)
+    }
     /** The pages to list with their scores, best first, and where each answers. */
-    return { ranked: [...scores].sort(([a, one], [b, other]) => other - one || a - b), readingOf }
+    const ranked = listed.sort(byScore).map((page) => [page, scores[page] ?? 0] as const)
+    return { ranked, readingOf }
   }
 }

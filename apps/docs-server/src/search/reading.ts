@@ -34,40 +34,44 @@ export const createReader = ({ fieldStarts, pageSections, sectionPassages, passa
     const endOfPage = passageOf(count)
 
     /** The passage and the section of each match; those of the title have none. */
-    const passages: number[] = []
-    const sections: number[] = []
+    const passages = new Int32Array(positions.length).fill(-1)
+    const sections = new Int32Array(positions.length).fill(-1)
+    // The more sections have a term, the less it tells which section is meant.
+    const having = new Float64Array(shares.length)
+    const lastIn = new Int32Array(shares.length).fill(-1)
     let passage = passageOf(0)
     let section = 0
-    for (const position of positions) {
+    for (let i = 0; i < positions.length; i++) {
+      const position = positions[i] ?? 0
       while (passage + 1 < endOfPage && startOf(passage + 1) <= position) passage++
       while (section + 1 < count && passageOf(section + 1) <= passage) section++
-      const isInside = position >= startOf(passage) && passage < endOfPage
-      passages.push(isInside ? passage : -1)
-      sections.push(isInside ? section : -1)
-    }
-
-    // The more sections have a term, the less it tells which section is meant.
-    const having = shares.map(() => 0)
-    const lastIn = shares.map(() => -1)
-    for (const [i, n] of termsAt.entries()) {
-      if (sections[i] === -1 || lastIn[n] === sections[i]) continue
-      lastIn[n] = sections[i] ?? -1
+      if (position < startOf(passage) || passage >= endOfPage) continue
+      passages[i] = passage
+      sections[i] = section
+      const n = termsAt[i] ?? 0
+      if (lastIn[n] === section) continue
+      lastIn[n] = section
       having[n] = (having[n] ?? 0) + 1
     }
-    const telling = shares.map((share, n) =>
+    const telling = new Float64Array(shares.length)
+    let all = 0
+    for (let n = 0; n < shares.length; n++) {
       // The page's title doesn't tell which of its sections is meant.
-      having[n] === 0 || titleTerms.has(n) ? 0 : share * Math.log(1 + count / (having[n] ?? 1)),
-    )
-    const all = telling.reduce((sum, value) => sum + value, 0) || 1
+      if (having[n] === 0 || titleTerms.has(n)) continue
+      telling[n] = (shares[n] ?? 0) * Math.log(1 + count / (having[n] ?? 1))
+      all += telling[n] ?? 0
+    }
+    for (let n = 0; n < shares.length; n++) telling[n] = (telling[n] ?? 0) / (all || 1)
 
     let best: Pick<Reading, "section" | "passage"> = { section: 0, passage: undefined }
     let bestScore = -1
     let covered = 0
+    const ofHeading = new Uint8Array(shares.length)
     let opening = 0
     let row: typeof best | undefined
-    const times = shares.map(() => 0)
+    const times = new Float64Array(shares.length)
     /** The end of the matches that are in the same section or passage as the one at `from`. */
-    const endOf = (places: readonly number[], from: number): number => {
+    const endOf = (places: Int32Array, from: number): number => {
       let end = from
       while (end < places.length && places[end] === places[from]) end++
       return end
@@ -92,34 +96,35 @@ export const createReader = ({ fieldStarts, pageSections, sectionPassages, passa
       const length = (startOf(endPassage) - startOf(firstPassage)) / meanLength
       let words = 0
       let inSection = 0
-      for (const [n, share] of shares.entries()) {
+      for (let n = 0; n < shares.length; n++) {
         if (times[n] === 0) continue
-        words += ((telling[n] ?? 0) / all) * saturate(times[n] ?? 0, 1, sectionWeights.words)
-        inSection += share * saturate(times[n] ?? 0, length, sectionWeights.covered)
+        words += (telling[n] ?? 0) * saturate(times[n] ?? 0, 1, sectionWeights.words)
+        inSection += (shares[n] ?? 0) * saturate(times[n] ?? 0, length, sectionWeights.covered)
       }
       covered = Math.max(covered, Math.min(1, inSection))
       let heading = 0
-      const ofHeading = new Set<number>()
+      ofHeading.fill(0)
       let bestPassage = 0
       let chosen: number | undefined
       for (let start = from; start < to;) {
         const one = passages[start] ?? 0
         const end = endOf(passages, start)
         const kind = kindOf(one)
-        const said = new Set(termsAt.slice(start, end))
+        const isHeading = kind === "heading" && one === firstPassage
         let value = 0
-        if (kind === "heading" && one === firstPassage) {
-          for (const n of said) {
-            ofHeading.add(n)
-            value += (telling[n] ?? 0) / all
-          }
+        for (let i = start; i < end; i++) {
+          const n = termsAt[i] ?? 0
+          if (lastIn[n] === -2 - one) continue
+          lastIn[n] = -2 - one
+          value += (telling[n] ?? 0) * (ofHeading[n] === 1 ? passageWeights.ofHeading : 1)
+          if (isHeading) ofHeading[n] = 1
+        }
+        if (isHeading && here > 1 && value > 0) {
           // The first section's heading is the page's title.
-          if (here > 1 && value > 0) {
-            const others = startOf(one + 1) - startOf(one) - (end - start)
-            heading = value + (value / (value + others * sectionWeights.otherWord)) ** 2
-          }
-        } else if (isContent(one)) {
-          for (const n of said) value += ((telling[n] ?? 0) / all) * (ofHeading.has(n) ? passageWeights.ofHeading : 1)
+          const others = startOf(one + 1) - startOf(one) - (end - start)
+          heading = value + (value / (value + others * sectionWeights.otherWord)) ** 2
+        }
+        if (isContent(one)) {
           if (kind === "code") value *= passageWeights.code
           if (kind === "row") {
             const share = openingOf(start, end)

@@ -10,9 +10,19 @@
 // text.ts reads pages as terms, word-index.ts weighs them, query.ts reads a query and corrects it, names.ts finds the pages
 // that it names, ranking.ts ranks pages, matches.ts and reading.ts choose the section and the passage to show.
 import type { Section } from "@svc/site"
+import { LRUCache } from "lru-cache"
 import type { Corpus, Page } from "../corpus/corpus.ts"
 import { createNames } from "./names.ts"
-import { hasWanted, type PassageKind, passageKinds, shorten, snippetOf, withColumnNames } from "./passages.ts"
+import {
+  hasWanted,
+  partToRead,
+  type PassageKind,
+  passageKinds,
+  plainOf,
+  shorten,
+  snippetOf,
+  withColumnNames,
+} from "./passages.ts"
 import { createQueryReader } from "./query.ts"
 import { createRanking } from "./ranking.ts"
 import { readTexts } from "./text.ts"
@@ -54,6 +64,9 @@ export const createSearch = (corpus: Corpus): Search => {
   const namedBy = createNames(pages)
   const rank = createRanking(texts, index, weights)
 
+  /** Passages without markup. Making one takes longer than choosing it. */
+  const plainTexts = new LRUCache<number, string>({ max: 4096 })
+
   const snippetFor = (id: number, page: Page, passage: number, isWanted: (word: string) => boolean): string => {
     const endOfPage = texts.sectionPassages[texts.pageSections[id + 1] ?? 0] ?? 0
     const textOf = (one: number): string =>
@@ -67,8 +80,15 @@ export const createSearch = (corpus: Corpus): Search => {
         ? withColumnNames(textOf(one), textOf(rule - 1))
         : textOf(one)
     }
-    const show = (one: number): string =>
-      snippetOf(kindOf(one) === "row" ? rowOf(one) : textOf(one), kindOf(one), isWanted)
+    const show = (one: number): string => {
+      const known = plainTexts.get(one)
+      if (known !== undefined) return snippetOf(known, isWanted)
+      const text = kindOf(one) === "row" ? rowOf(one) : textOf(one)
+      const part = partToRead(text, isWanted)
+      const plain = plainOf(part, kindOf(one))
+      if (part === text) plainTexts.set(one, plain)
+      return snippetOf(plain, isWanted)
+    }
     const snippet = show(passage)
     // After a colon comes the answer: the first row or item that has a word of the query, else the first one.
     const lead = snippet.length < 120 ? snippet : snippet.slice(snippet.lastIndexOf(". ") + 1).trim()

@@ -33,7 +33,7 @@ export const bodyBy = { half: 1.2, length: 0.75 }
 export const shortQuery = 6
 
 /** Only this many pages, the best by their terms, are read for neighbours and sections. */
-export const maxRead = 20
+export const maxRead = 10
 
 /** A page is listed only if it has this share of the best score: worse ones only share a word or two with the query. */
 export const cut = { leastShare: 0.3 }
