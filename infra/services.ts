@@ -34,6 +34,7 @@ export const services: readonly Service[] = [
     defaultPort: 4001,
     portVariable: "SVC_DOCS_PORT",
     urlVariable: "SVC_DOCS_URL",
+    needs: ["platform"],
     ...probes,
     offers: "documentation: /llms.txt, over MCP at /mcp",
   },

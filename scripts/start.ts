@@ -29,11 +29,14 @@ if (refusals.length > 0) {
   process.exit(1)
 }
 
-const platform = planned.find(({ service }) => service.name === "platform")
+const [platform, docs] = ["platform", "docs"].map((name) => planned.find(({ service }) => service.name === name))
+if (docs !== undefined) say("Building the command-line tool, the client library and the pages' scripts…")
 const built = buildTool(root)
+if (platform !== undefined) say("Opening the database, with a developer's account and a key for live pages…")
 // One after the other: each opens the embedded database.
 const developerKey = platform === undefined ? undefined : await makeDeveloper(root, platform.env)
 const ready = await withViewerKey(planned)
+say("Starting the services…")
 const running = supervise(ready, { root, write: say, patienceMs: 120_000, before: { docs: built } })
 let signals = 0
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
@@ -46,16 +49,29 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 }
 
 if (await running.ready) {
-  const lines = planned.map(({ service, url }) => `  ${service.name.padEnd(10)}${url.padEnd(25)}${service.offers}`)
-  const docs = planned.find(({ service }) => service.name === "docs")
-  const tool = `npx -y ${docs?.url}/cli/svc.tgz`
-  say(["", "All services are up.", "", ...lines, ""].join("\n"))
-  if (platform !== undefined && docs !== undefined) {
-    const steps = [`${tool} auth signup`, `${tool} watch transfers`]
-    if (developerKey !== undefined)
-      say(`To publish stacks, log in as the developer:\n\n  ${tool} auth login < ${developerKey}\n`)
-    say(["Try this first: an agent signs up, then watches transfers arrive.", "", ...steps, ""].join("\n  "))
+  const lines = (rows: readonly (readonly [string, string])[]) => {
+    const width = Math.max(...rows.map(([first]) => first.length))
+    return rows.map(([first, about]) => `  ${first.padEnd(width)}   ${about}`)
   }
-  say("Ctrl-C stops them all.\n")
+  const tool = `npx -y ${docs?.url}/cli/svc.tgz`
+  const steps = [
+    "Open",
+    ...lines([
+      [`${docs?.url}`, "documentation, live transfers, and the stacks"],
+      [`${docs?.url}/console`, "console: create an agent, manage its keys"],
+      [`${docs?.url}/mcp`, "MCP endpoint for agents"],
+    ]),
+    "",
+    "Try: an agent signs up, then watches transfers arrive",
+    `  ${tool} auth signup`,
+    `  ${tool} watch transfers`,
+    "",
+    ...(developerKey === undefined
+      ? []
+      : ["Publish stacks as the developer", `  ${tool} auth login < ${developerKey}`, ""]),
+  ]
+  const addresses = lines(planned.map(({ service, url }) => [url, `${service.name}: ${service.offers}`]))
+  say(["", "All services are up.", "", ...(docs && platform ? steps : []), "Services", ...addresses, ""].join("\n"))
+  say("Ctrl-C stops them all. Only requests that fail are logged here.\n")
 }
 process.exitCode = await running.ended

@@ -8,11 +8,15 @@ test("a logger's line shows time, level, text and fields", () => {
     level: "info",
     time: "2026-01-02T03:04:05.678Z",
     service: "relay",
-    status: 200,
+    status: 404,
     route: "/x",
     msg: "request",
   }
-  expect(readableLine(JSON.stringify(line))).toBe("03:04:05 INFO  request status=200 route=/x")
+  expect(readableLine(JSON.stringify(line))).toBe("03:04:05 INFO  request status=404 route=/x")
+})
+
+test("a request that succeeded isn't shown", () => {
+  expect(readableLine(JSON.stringify({ level: "info", status: 304, msg: "request" }))).toBeUndefined()
 })
 
 test("a logged error shows its message", () => {

@@ -1,7 +1,7 @@
 // A service's log line, for people: JSON as it comes from the logger made readable, anything else left as it is.
 
-/** One line of a service's output, without its prefix. */
-export const readableLine = (line: string): string => {
+/** One line of a service's output, without its prefix; undefined for a request that succeeded, which would push away what matters. */
+export const readableLine = (line: string): string | undefined => {
   if (!line.startsWith("{")) return line
   let entry: Record<string, unknown>
   try {
@@ -11,6 +11,7 @@ export const readableLine = (line: string): string => {
   }
   const { level, time, msg, service: _service, err, ...rest } = entry
   if (typeof level !== "string" || typeof msg !== "string") return line
+  if (msg === "request" && Number(rest["status"]) < 400) return undefined
   const clock = typeof time === "string" ? time.slice(11, 19) : ""
   const fields = Object.entries(rest).map(
     ([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`,

@@ -55,9 +55,10 @@ export const supervise = (planned: readonly PlannedService[], { root, write, pat
     })
     for (const stream of [child.stdout, child.stderr]) {
       if (stream === null) continue
-      createInterface({ input: stream }).on("line", (line) =>
-        write(`${service.name.padEnd(width)} | ${readableLine(line)}`),
-      )
+      createInterface({ input: stream }).on("line", (line) => {
+        const shown = readableLine(line)
+        if (shown !== undefined) write(`${service.name.padEnd(width)} | ${shown}`)
+      })
     }
     children.push(child)
     return new Promise<void>((resolve) => {
@@ -102,7 +103,7 @@ export const supervise = (planned: readonly PlannedService[], { root, write, pat
     while (!stopped.signal.aborted) {
       const signal = AbortSignal.any([stopped.signal, AbortSignal.timeout(2000)])
       const answer = await fetch(url, { signal }).catch(() => undefined)
-      if (answer?.ok) return
+      if (answer?.ok) return write(`${service.name.padEnd(width)} | ready`)
       if (performance.now() > until)
         return fail(`${service.name} is not ready after ${patienceMs / 1000} s; stopping all`)
       await delay(pauseMs, undefined, { signal: stopped.signal }).catch(() => {})

@@ -1,4 +1,4 @@
-import { pino, type Logger } from "pino"
+import { pino, type Logger, type LoggerOptions } from "pino"
 
 type LogLevel = "debug" | "info" | "warn" | "error" | "silent"
 
@@ -6,8 +6,8 @@ const batchBytes = 8192
 const longestWaitMs = 250
 
 /**
- * Makes the service's logger: one JSON line an event on stdout, or readable lines when `pretty`. Lines are written in
- * batches, at most a quarter of a second late, and all of them before the process exits.
+ * Makes the service's logger: one JSON line an event on stdout, or, when `pretty`, readable lines without the requests that
+ * succeeded. JSON lines are written in batches, at most a quarter of a second late, and all of them before the process exits.
  */
 export const createLogger = async ({
   level,
@@ -24,8 +24,14 @@ export const createLogger = async ({
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   }
-  if (pretty) return pino(options, await prettyStream())
+  if (pretty) return pino({ ...options, hooks: { logMethod: unlessSucceeded } }, await prettyStream())
   return pino(options, pino.destination({ sync: false, minLength: batchBytes, periodicFlush: longestWaitMs }))
+}
+
+// At a terminal they would push away what matters.
+const unlessSucceeded: Required<NonNullable<LoggerOptions["hooks"]>>["logMethod"] = function (args, log) {
+  const [fields, text]: unknown[] = args
+  if (text !== "request" || Object(fields).status >= 400) log.apply(this, args)
 }
 
 // Loaded only for a person at a terminal.
