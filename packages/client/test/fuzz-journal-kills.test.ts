@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { address, lamports } from "@solana/kit"
-import { createRandom, type Fault, startFaultProxy, startProcess } from "@svc/testing"
+import { createRandom, type Fault, liesAbout, methodOf, startFaultProxy, startProcess } from "@svc/testing"
 import fc from "fast-check"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { amount, type Order, recipientOf } from "./payment-process.ts"
@@ -39,7 +39,9 @@ beforeAll(async () => {
   services = await startServices({
     now,
     relayChainUrl: async (target) => {
-      atChain = await startFaultProxy({ target, late, choose: trouble(0.03) })
+      const choose = ({ body }: { readonly body: string }) =>
+        next() < 0.05 ? pick(liesAbout(methodOf(body))) : trouble(0.03)()
+      atChain = await startFaultProxy({ target, late, choose })
       return atChain.url
     },
   })

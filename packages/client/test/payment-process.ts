@@ -24,7 +24,7 @@ export const recipientOf = (id: string): string => base58(createHash("sha256").u
 export const amount = 1_000_000n
 
 const parallel = 10
-const rerun = new Set(["upstream_rpc_error", "simulation-failed"])
+const rerun = new Set(["upstream_rpc_error", "simulation-failed", "blockhash-not-found"])
 
 const run = async ({ relayUrl, token, folder, seed, ids, speed, dieAt }: Order): Promise<void> => {
   let steps = 0

@@ -1,5 +1,5 @@
 import { generateKeyPairSigner, lamports, type Address } from "@solana/kit"
-import { createRandom, startFaultProxy, type Fault } from "@svc/testing"
+import { createRandom, liesAbout, methodOf, startFaultProxy, type Fault } from "@svc/testing"
 import { signTransaction, transfer } from "@svc/testing/solana"
 import { createRelay, createSession, settle, submit, type Clock, type Outcome } from "../src/index.ts"
 import { startServices } from "./services.ts"
@@ -74,7 +74,7 @@ export const prove = async (count: number) => {
   const { seed, next, pick } = createRandom()
   const time = createTestTime(next)
   const { clock } = time
-  const rate = { client: 0.25, upstream: 0.04 }
+  const rate = { client: 0.25, upstream: 0.04, lies: 0.05 }
   /** All faults in turn, so that few requests meet each of them. */
   const createTrouble = () => {
     let turn = 0
@@ -86,7 +86,17 @@ export const prove = async (count: number) => {
   const services = await startServices({
     now: time.now,
     relayChainUrl: async (target) => {
-      atChain = await startFaultProxy({ target, late, choose: () => atUpstream(rate.upstream) })
+      const limited = { status: 429, body: { jsonrpc: "2.0", id: 1, error: { code: -32429, message: "rate limited" } } }
+      const turns = new Map<string, number>()
+      const choose = ({ body }: { readonly body: string }) => {
+        const method = methodOf(body)
+        if (next() >= (method === "sendTransaction" ? rate.lies * 4 : rate.lies)) return atUpstream(rate.upstream)
+        const lies = [...liesAbout(method), limited]
+        const turn = turns.get(method) ?? 0
+        turns.set(method, turn + 1)
+        return lies[turn % lies.length]
+      }
+      atChain = await startFaultProxy({ target, late, choose })
       return atChain.url
     },
     env: {
@@ -137,7 +147,9 @@ export const prove = async (count: number) => {
     const known = kind === 8 ? pick(hashes) : kind === 9 ? hashes[0] : undefined
     const hash = known ?? (await freshHash())
     const { base64, signature } = await signTransaction(payer, [transfer(payer.address, recipient, amount)], hash)
-    const common = { lastValidBlockHeight: hash.lastValidBlockHeight, clock }
+    // One in five callers is wrong about the height.
+    const lastValidBlockHeight = next() < 0.2 ? 1n : hash.lastValidBlockHeight
+    const common = { lastValidBlockHeight, clock }
     const options = { ...common, transaction: base64, skipPreflight: next() < (kind === 0 ? 0.1 : 0.4) }
     const leaving = new AbortController()
     if (next() < 0.1) void clock.sleep(next() * 30_000).then(() => leaving.abort())

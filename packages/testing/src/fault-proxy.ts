@@ -29,11 +29,16 @@ export type OwnAnswer = {
   readonly body: unknown
 }
 
+export type Answer = { readonly status: number; readonly headers: IncomingMessage["headers"]; readonly body: Buffer }
+
+/** An answer that isn't the one from behind. `pass` passes the request on. */
+export type Lie = { readonly answer: (body: string, pass: () => Promise<Answer>) => Promise<Answer> }
+
 /** One request in the order of arrival: what was done to it, and how often and with which status it was answered behind. */
 export type LedgerEntry = {
   readonly path: string
   readonly body: string
-  readonly fault: Fault | OwnAnswer | undefined
+  readonly fault: Fault | OwnAnswer | Lie | undefined
   readonly statuses: number[]
 }
 
@@ -41,12 +46,10 @@ export type FaultProxyOptions = {
   /** The origin behind. */
   readonly target: string
   /** Chooses what to do to a request; undefined passes it on as it is. */
-  readonly choose: (request: { readonly path: string; readonly body: string }) => Fault | OwnAnswer | undefined
+  readonly choose: (request: { readonly path: string; readonly body: string }) => Fault | OwnAnswer | Lie | undefined
   /** Resolves when late is late enough: at once unless it is given. */
   readonly late?: () => Promise<void>
 }
-
-type Answer = { readonly status: number; readonly headers: IncomingMessage["headers"]; readonly body: Buffer }
 
 const readAll = async (message: IncomingMessage): Promise<Buffer> => {
   const chunks: Buffer[] = []
@@ -80,7 +83,7 @@ export const startFaultProxy = async ({ target, choose, late = async () => {} }:
     const fault = choose(asked)
     const entry: LedgerEntry = { ...asked, fault, statuses: [] }
     ledger.push(entry)
-    if (typeof fault === "object") {
+    if (typeof fault === "object" && "body" in fault) {
       response.writeHead(fault.status, { "content-type": "application/json", ...fault.headers })
       response.end(JSON.stringify(fault.body))
       return
@@ -89,7 +92,8 @@ export const startFaultProxy = async ({ target, choose, late = async () => {} }:
     if (fault === "bad-gateway") response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad gateway</h1>")
     if (fault === "drop-request" || fault === "stall-request" || fault === "bad-gateway") return
     if (fault === "late-request") await late()
-    const answer = await pass(incoming, body)
+    const passOn = () => pass(incoming, body)
+    const answer = await (typeof fault === "object" ? fault.answer(asked.body, passOn) : passOn())
     entry.statuses.push(answer.status)
     if (fault === "late-answer") await late()
     if (fault === "drop-answer") incoming.socket.resetAndDestroy()
