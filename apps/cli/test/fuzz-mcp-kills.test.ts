@@ -1,5 +1,5 @@
-// svc mcp is killed while it submits payments: each is paid once all the same.
-import { createRandom, startFaultProxy } from "@svc/testing"
+// svc mcp is killed while it submits payments through a provider that lies: each is paid once all the same.
+import { createRandom, liesAbout, methodOf, startFaultProxy } from "@svc/testing"
 import { expect, test } from "vitest"
 import { startMcp } from "./mcp-client.ts"
 import { startRelaySetup } from "./relay-setup.ts"
@@ -7,9 +7,12 @@ import { startRelaySetup } from "./relay-setup.ts"
 const full = process.env["SVC_FUZZ"] === "full"
 const runs = full ? 200 : 5
 const amount = 1_000_000n
-const { next } = createRandom()
+const { next, pick } = createRandom()
 
-const setup = await startRelaySetup()
+// A lie about the simulation would end a payment before it begins.
+const setup = await startRelaySetup(({ body }) =>
+  next() < 0.1 && methodOf(body) !== "simulateTransaction" ? pick(liesAbout(methodOf(body))) : undefined,
+)
 
 test(
   "killed at any request of submit_payment, with a second svc mcp beside it, a payment is paid once",

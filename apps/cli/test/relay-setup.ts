@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { startLocalChain } from "@svc/local-chain"
-import { freePort, startProcess } from "@svc/testing"
+import { type FaultProxyOptions, freePort, startFaultProxy, startProcess } from "@svc/testing"
 import { afterAll } from "vitest"
 import { startServer, type Reply } from "./server.ts"
 import { makeTool } from "./tool.ts"
@@ -10,12 +10,14 @@ import { createWallet } from "./transfer.ts"
 /**
  * The bundled tool, a platform that mints any token, the real relay and a local chain whose time the test moves, until the file's
  * tests are done.
+ * @param choose what a proxy between the relay and the chain does to a request
  */
-export const startRelaySetup = async () => {
+export const startRelaySetup = async (choose: FaultProxyOptions["choose"] = () => undefined) => {
   let ahead = 0
   const tool = await makeTool()
   const chain = await startLocalChain({ host: "127.0.0.1", port: 0, now: () => Date.now() + ahead })
   const wallet = await createWallet(chain.url)
+  const provider = await startFaultProxy({ target: chain.url, choose })
   const websocket_url = "wss://stack.example/transfers"
   const platform = await startServer(({ target }): Reply => {
     if (target.startsWith("/api/registry?")) return { body: [{ name: "transfers", websocket_url, relay: true }] }
@@ -26,7 +28,7 @@ export const startRelaySetup = async () => {
   const port = await freePort()
   // Without keys it serves its own machine, whatever the token.
   const relay = startProcess(process.execPath, [join(import.meta.dirname, "../../relay/src/main.ts")], {
-    env: { PORT: String(port), SVC_TRANSACTIONS_ENABLED: "true", SVC_TRANSACTION_RPC_URL: chain.url },
+    env: { PORT: String(port), SVC_TRANSACTIONS_ENABLED: "true", SVC_TRANSACTION_RPC_URL: provider.url },
   })
   await relay.waitFor(/listening/)
   const relayUrl = `http://127.0.0.1:${port}`
@@ -40,6 +42,7 @@ export const startRelaySetup = async () => {
   afterAll(async () => {
     relay.kill("SIGKILL")
     await relay.exited
+    await provider.close()
     await chain.close()
   })
   return {
@@ -50,14 +53,14 @@ export const startRelaySetup = async () => {
     svc: (args: readonly string[], stdin = "") => tool.svc(args, { env, stdin }),
     skip: (ms: number): void => void (ahead += ms),
     /**
-     * Lets minutes pass on the chain in each second until the promise settles; with a signature only once that has landed, so that
-     * its blockhash doesn't expire on a slow machine.
+     * Lets minutes pass on the chain in each second until the promise settles; with signatures only once those have landed, so that
+     * their blockhashes don't expire on a slow machine.
      */
-    inFastTime: async <Value>(promise: Promise<Value>, signature?: string): Promise<Value> => {
+    inFastTime: async <Value>(promise: Promise<Value>, ...signatures: readonly string[]): Promise<Value> => {
       const ended = new AbortController()
       const passing = async (): Promise<void> => {
         for (; !ended.signal.aborted; await pause(40)) {
-          if (signature === undefined || (await wallet.hasLanded(signature))) ahead += 4000
+          if ((await Promise.all(signatures.map(wallet.hasLanded))).every(Boolean)) ahead += 4000
         }
       }
       const [value] = await Promise.all([promise.finally(() => ended.abort()), passing()])
