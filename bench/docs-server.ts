@@ -1,4 +1,5 @@
-// `pnpm bench docs`: the documentation server against a bare Hono route that answers with as many bytes.
+// `pnpm bench docs`: the documentation server against a peer with the same duties, and against a bare Hono route that returns as many
+// bytes.
 import { createBenchmarkTable, type Goal } from "@svc/testing"
 import { compare, compareTelemetry, finish } from "./compare.ts"
 import { openGround, residentMb } from "./ground.ts"
@@ -10,7 +11,8 @@ const search = (query: string): string =>
 
 type Row = readonly [
   name: string,
-  goal: Goal,
+  /** To the peer; undefined for what it doesn't have. */
+  goal: Goal | undefined,
   request: {
     readonly path?: string
     readonly headers?: Record<string, string>
@@ -19,17 +21,18 @@ type Row = readonly [
 ]
 let asked = 0
 const rows: readonly Row[] = [
-  ["tools/list", { atLeast: 0.4 }, { body: '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}' }],
-  ["search_docs, repeating", { atLeast: 0.25 }, { body: search("rate limit") }],
-  ["search_docs, never repeating", { atLeast: 0.01 }, { body: () => search(`limit of streams ${++asked}`) }],
-  ["GET /mcp", { atLeast: 0.6 }, {}],
-  ["a page as Markdown", { atLeast: 0.6 }, { path: "/keys.md" }],
-  ["the same page as HTML", { atLeast: 0.6 }, { path: "/keys", headers: { accept: "text/html" } }],
+  ["tools/list", { atLeast: 8 }, { body: '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}' }],
+  ["search_docs, repeating", { atLeast: 12 }, { body: search("rate limit") }],
+  ["search_docs, never repeating", { atLeast: 2 }, { body: () => search(`limit of streams ${++asked}`) }],
+  ["GET /mcp", undefined, {}],
+  ["a page as Markdown", undefined, { path: "/keys.md" }],
+  ["the same page as HTML", undefined, { path: "/keys", headers: { accept: "text/html" } }],
 ]
 
 const server = await ground.docs()
 table.add("start", server.startMs, "ms", { atMost: 1500 })
 table.add("resident memory, idle", residentMb(server.child.pid), "MB", { atMost: 200 })
+const peer = await ground.peer("docs-server", "../../bench/docs-peer.ts")
 const bare = await ground.peer("docs-server", "bench/bare.ts")
 for (const [name, goal, { path = "/mcp", headers = {}, body }] of rows) {
   const given = { headers, ...(body !== undefined && { body }) }
@@ -38,7 +41,10 @@ for (const [name, goal, { path = "/mcp", headers = {}, body }] of rows) {
   const one = text === undefined ? { headers } : { method: "POST", headers: json, body: text }
   const size = (await (await fetch(server.url + path, one)).arrayBuffer()).byteLength
   const ours = { url: server.url + path, pid: server.child.pid, ...given }
-  await compare(table, name, goal, ours, { url: `${bare.url}/${size}`, pid: bare.pid, ...given })
+  const accept = { accept: "application/json, text/event-stream" }
+  const same = { ...peer, url: peer.url + path, ...given, headers: { ...headers, ...accept } }
+  if (goal !== undefined) await compare(table, `${name}, to the peer`, goal, ours, same)
+  await compare(table, `${name}, to a bare route`, undefined, ours, { ...bare, url: `${bare.url}/${size}`, ...given })
 }
 await compareTelemetry(table, ground.docs, ({ url, child }) => ({
   url: `${url}/mcp`,

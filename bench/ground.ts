@@ -67,7 +67,7 @@ export const openGround = async () => {
     children.push(child)
     return child
   }
-  /** Starts a program that prints its port, such as the bare server that a service is compared with. */
+  /** Starts a program that prints its port, such as a server that a service is compared with. */
   const peer = async (
     app: string,
     file: string,

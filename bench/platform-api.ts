@@ -1,4 +1,4 @@
-// `pnpm bench platform`: the platform API against Hono and the PostgreSQL driver alone.
+// `pnpm bench platform`: the platform API against a peer with the same duties, and against Hono and the PostgreSQL driver alone.
 import { createBenchmarkTable, type LoadTarget } from "@svc/testing"
 import { z } from "zod"
 import { compare, compareTelemetry, connections, finish } from "./compare.ts"
@@ -33,12 +33,18 @@ const bare = await ground.peer("platform-api", "bench/bare.ts", {
 const ours = (path: string): LoadTarget => ({ url: service.url + path, pid: service.child.pid, headers })
 const peer = (path: string): LoadTarget => ({ url: bare.url + path, pid: bare.pid, headers })
 const me = "/api/agents/me"
-await compare(table, "GET /api/agents/me to one prepared query", { atLeast: 0.8 }, ours(me), peer("/query"))
-await compare(table, "GET /api/agents/me to no query", { atLeast: 0.2 }, ours(me), peer("/plain"))
+const same = await ground.peer("platform-api", "../../bench/platform-peer.ts", { DATABASE_URL: ground.databaseUrl })
+await compare(table, "GET /api/agents/me, to the peer", { atLeast: 5 }, ours(me), {
+  ...same,
+  url: same.url + me,
+  headers,
+})
+await compare(table, "GET /api/agents/me, to one prepared query", undefined, ours(me), peer("/query"))
+await compare(table, "GET /api/agents/me, to no query", undefined, ours(me), peer("/plain"))
 // Most readers have no key.
 const anonymous = ({ url, pid }: LoadTarget): LoadTarget => ({ url, pid })
 const [schema, sameBytes] = [ours(schemaPath), peer("/schema")].map(anonymous) as [LoadTarget, LoadTarget]
-await compare(table, "GET /api/registry/:name/schema", { atLeast: 0.7 }, schema, sameBytes)
+await compare(table, "GET /api/registry/:name/schema, to the same bytes", undefined, schema, sameBytes)
 await compareTelemetry(table, ground.platform, ({ url, child }) => ({ url: url + me, pid: child.pid, headers }))
 
 const embedded = await ground.platform({ DATABASE_URL: "", SVC_DATA_DIR: `${ground.folder}/embedded` })

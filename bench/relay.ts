@@ -1,15 +1,20 @@
-// `pnpm bench relay`: the relay, with signed tokens, against a pass-through of Hono and undici; with limits that replicas share
+// `pnpm bench relay`: the relay, with signed tokens, against a peer with the same duties, and against a pass-through of Hono and undici; with limits that replicas share
 // against its own; and with telemetry against without.
 import { createBenchmarkTable, type LoadTarget } from "@svc/testing"
 import { z } from "zod"
 import { compare, compareTelemetry, finish } from "./compare.ts"
-import { openGround, type Replica, transfersUrl } from "./ground.ts"
+import { openGround, transfersUrl } from "./ground.ts"
 
 const ground = await openGround()
 const table = createBenchmarkTable()
 const platform = await ground.platform()
 await ground.publishTransfers()
 const relay = await ground.relay(platform.url)
+const service = { url: relay.url, pid: relay.child.pid }
+const peer = await ground.peer("relay", "../../bench/relay-peer.ts", {
+  PROVIDER: ground.providerUrl,
+  PLATFORM: platform.url,
+})
 const passThrough = await ground.peer("relay", "bench/pass-through.ts", { PROVIDER: ground.providerUrl })
 
 const post = async (path: string, body: object, headers: Record<string, string> = {}): Promise<unknown> => {
@@ -23,11 +28,15 @@ const post = async (path: string, body: object, headers: Record<string, string> 
 const { api_key: key } = z.object({ api_key: z.string() }).parse(await post("/api/agents/signup", {}))
 const session = { websocket_url: transfersUrl, scope: "transaction:inspect transaction:send" }
 /** A target of the relay's, with its own token, because tokens expire. */
-const target = async ({ url, child }: Replica, route: string, body: object): Promise<LoadTarget> => {
+const target = async (
+  { url, pid }: Pick<LoadTarget, "url" | "pid">,
+  route: string,
+  body: object,
+): Promise<LoadTarget> => {
   const minted = await post("/ws/sessions", session, { authorization: `Bearer ${key}` })
   const { token } = z.object({ token: z.string() }).parse(minted)
   const headers = { authorization: `Bearer ${token}` }
-  return { url: `${url}/transactions/v1/${route}`, pid: child.pid, headers, body: JSON.stringify(body) }
+  return { url: `${url}/transactions/v1/${route}`, pid, headers, body: JSON.stringify(body) }
 }
 const rpc = (method: string, params: unknown[]): LoadTarget => ({
   ...passThrough,
@@ -36,14 +45,23 @@ const rpc = (method: string, params: unknown[]): LoadTarget => ({
 
 // As large as a packet: one signature of any bytes, and a message that nobody checks here.
 const transaction = Buffer.concat([Buffer.from([1]), Buffer.alloc(1231, 7)]).toString("base64")
-const blockhash = rpc("getLatestBlockhash", [{ commitment: "confirmed" }])
-const send = rpc("sendTransaction", [transaction, { encoding: "base64" }])
-await compare(table, "latest-blockhash", { atLeast: 0.6 }, await target(relay, "latest-blockhash", {}), blockhash)
-await compare(table, "send of 1,232 bytes", { atLeast: 0.65 }, await target(relay, "send", { transaction }), send)
+const provider = {
+  "latest-blockhash": rpc("getLatestBlockhash", [{ commitment: "confirmed" }]),
+  send: rpc("sendTransaction", [transaction, { encoding: "base64" }]),
+}
+for (const [route, given, goal] of [
+  ["latest-blockhash", {}, 2.2],
+  ["send", { transaction }, 2],
+] as const) {
+  const [ours, same] = [await target(service, route, given), await target(peer, route, given)]
+  await compare(table, `${route}, to the peer`, { atLeast: goal }, ours, same)
+  await compare(table, `${route}, to a pass-through`, undefined, ours, provider[route])
+}
 const shared = await ground.relay(platform.url, ground.limits)
-const [counted, alone] = [await target(shared, "latest-blockhash", {}), await target(relay, "latest-blockhash", {})]
+const counted = await target({ url: shared.url, pid: shared.child.pid }, "latest-blockhash", {})
+const alone = await target(service, "latest-blockhash", {})
 await compare(table, "limits shared in a store to limits of the process", undefined, counted, alone)
-const { headers, body } = await target(relay, "latest-blockhash", {})
+const { headers, body } = await target(service, "latest-blockhash", {})
 await compareTelemetry(
   table,
   (env) => ground.relay(platform.url, env),
