@@ -1,9 +1,10 @@
-import type { ApiError, BodyFault } from "@svc/errors"
+import { ApiError, type BodyFault } from "@svc/errors"
 import { acceptsGzip, acceptWeights, type HttpEnv, matchesETag } from "@svc/http"
 import type { Context } from "hono"
 import { hashOf } from "./corpus/corpus.ts"
 import { type Document, type Encoding, commonHeaders, jsonType } from "./site/documents.ts"
 import { errors } from "./errors.ts"
+import { rootOf } from "@svc/site"
 
 export const jsonHeaders = { ...commonHeaders, "Content-Type": jsonType }
 export const noStore = { ...jsonHeaders, "Cache-Control": "no-store" }
@@ -15,6 +16,12 @@ export const reply = (
   body: string | Uint8Array<ArrayBuffer> | ReadableStream | null = null,
 ): Response => new Response(body, { status, headers })
 
+/** An error whose hint names this server's own paths as callers reach them: below the path of its URL. */
+export const withRoot = ({ code, status, message, hint = "", headers }: ApiError, baseUrl: string): ApiError => {
+  const own = /(?<![\w/.])\/(?=(?:openapi\.json|llms(?:-full)?\.txt|mcp)\b)/g
+  return new ApiError(code, { status, message, hint: hint.replaceAll(own, `${rootOf(baseUrl)}/`) }, { headers })
+}
+
 const bodyOf = ({ code, message, hint = "" }: ApiError) => ({ error: { code, message, hint } })
 
 export const errorAnswer = (
@@ -24,16 +31,19 @@ export const errorAnswer = (
 ): Response => c.json(bodyOf(error), error.status, { ...jsonHeaders, ...more, ...error.headers })
 
 /** The response to bytes that aren't an HTTP request. */
-export const unreadableAnswer = (_requestId: string, reason: string, status: 400 | 405): Response => {
-  const error =
-    status === 405
-      ? errors.fail("method_not_allowed", { headers: { Allow: "GET, HEAD, POST, OPTIONS" } })
-      : errors.fail("invalid_request", {
-          message: `Not a request: ${reason}.`,
-          hint: "Send HTTP/1.1 with this server's name as Host and a path, as /openapi.json lists them, as target.",
-        })
-  return Response.json(bodyOf(error), { status: error.status, headers: { ...jsonHeaders, ...error.headers } })
-}
+export const unreadableAnswer =
+  (baseUrl: string) =>
+  (_requestId: string, reason: string, status: 400 | 405): Response => {
+    const error =
+      status === 405
+        ? errors.fail("method_not_allowed", { headers: { Allow: "GET, HEAD, POST, OPTIONS" } })
+        : errors.fail("invalid_request", {
+            message: `Not a request: ${reason}.`,
+            hint: "Send HTTP/1.1 with this server's name as Host and a path, as /openapi.json lists them, as target.",
+          })
+    const body = bodyOf(withRoot(error, baseUrl))
+    return Response.json(body, { status: error.status, headers: { ...jsonHeaders, ...error.headers } })
+  }
 
 /** The error for a body that can't be read. */
 export const bodyError = (fault: BodyFault): ApiError => {

@@ -5,7 +5,7 @@ import { type Logger } from "@svc/program"
 import type { Limits } from "@svc/limits"
 import { createApi } from "@svc/openapi"
 import type { Context } from "hono"
-import { bodyError, errorAnswer, noStore, reply, serveDocument, serveFile, wantsHtml } from "./answers.ts"
+import { bodyError, errorAnswer, noStore, reply, serveDocument, serveFile, wantsHtml, withRoot } from "./answers.ts"
 import type { Config } from "./config.ts"
 import { preflightHeaders } from "./site/documents.ts"
 import { errors } from "./errors.ts"
@@ -17,7 +17,7 @@ import { cliRoute, clientModuleRoute, clientRoute, documentRoutes } from "./rout
 import { health, livez, readyz } from "./routes/service.ts"
 import type { Site } from "./site/site.ts"
 import { withCopy } from "./tool-package.ts"
-import { decodePath, favicon } from "@svc/site"
+import { decodePath, favicon, rootOf } from "@svc/site"
 
 export type Dependencies = McpDependencies & {
   /** Before stacks are shown. */
@@ -41,10 +41,13 @@ const asksForHtml = (c: Context<HttpEnv>): boolean =>
   (c.req.method === "GET" || c.req.method === "HEAD") && wantsHtml(c.req.header("accept"))
 
 /** Renders an error: as a page for browsers, except on the MCP paths. */
-const errorAnswerFor = async (c: Context<HttpEnv>, error: ApiError, { html, library }: Site): Promise<Response> => {
+const errorAnswerFor = async (c: Context<HttpEnv>, plain: ApiError, { html, library }: Site): Promise<Response> => {
+  const error = withRoot(plain, library.baseUrl)
   const row = `docs-${error.code}`
   const isExplained = library.corpus.pages.get("errors")?.rows.some(({ anchor }) => anchor === row) === true
-  const link = isExplained ? { Link: `<${explanationOf("", "docs", error.code)}>; rel="help"` } : {}
+  const link = isExplained
+    ? { Link: `<${explanationOf(rootOf(library.baseUrl), "docs", error.code)}>; rel="help"` }
+    : {}
   if (isMcp(c)) return errorAnswer(c, error, link)
   if (!asksForHtml(c)) return errorAnswer(c, error, { ...link, Vary: "Accept" })
   const { headers, text } = await html.error(error, c.req.path)

@@ -48,7 +48,7 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
     trustedProxies: config.trustedProxies,
     observe: telemetry?.observe,
     requests: { log, now, randomId, quiet: ["/health", "/livez", "/readyz"] },
-    onUnreadable: unreadableAnswer,
+    onUnreadable: unreadableAnswer(config.publicUrl ?? ""),
   })
   const ready = Promise.withResolvers<ReturnType<typeof createApp>>()
   // Avoid an unhandled rejection if the start fails: startService itself throws.
@@ -84,7 +84,7 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
     if (bundles.site.length === 0) log.warn("the pages have no scripts: run `pnpm build`")
     const services = { api_url: apiUrl, relay_url: relayUrl, stream_url: streamUrl }
     const fill = { base_url: baseUrl, ...services, chain_url: chainUrl ?? localChainUrl, ...ownFacts }
-    const read = () => loadCorpus(config.docsDir, own ? { fill } : {})
+    const read = () => loadCorpus(config.docsDir, own ? { fill, baseUrl } : { baseUrl })
     const watched = config.watch ? await folderState(config.docsDir) : undefined
     const first = await read()
     for (const warning of first.warnings) log.warn(warning)

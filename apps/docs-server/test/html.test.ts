@@ -228,7 +228,7 @@ test("errors are pages for people, with the same status; at /mcp never", async (
   expect((await get("/mcp", { accept: browser })).headers.get("content-type")).toBe("application/json; charset=utf-8")
 })
 
-test("what other tools add to Markdown reads as they show it, and agents get the text as it was written", async () => {
+test("what other tools add to Markdown reads as they show it, and agents get the text as it was written, with whole links", async () => {
   const text = await html("/foreign")
   const article = /<article>([^]*)<\/article>/.exec(text)?.[1] ?? ""
   expect(text).toContain('<meta name="description" content="Begins with a box." />')
@@ -251,7 +251,12 @@ test("what other tools add to Markdown reads as they show it, and agents get the
   )
   expect(article).toContain('<h2 id="boxed-1">')
   expect(article.match(/<div/g)?.length).toBe(article.match(/<\/div>/g)?.length)
-  expect((await (await get("/foreign.md")).text()).endsWith(files["foreign.md"] as string)).toBe(true)
+  const given = await (await get("/foreign.md")).text()
+  const whole = "https://docs.example"
+  expect(given).toContain(
+    `![shot](${whole}/public/img/dot.png) ![lost](${whole}/img/none.png) [site](${whole}/guides/one.md#part)`,
+  )
+  expect(given.replaceAll(/\]\([^)]*\)/g, "]()")).toBe(String(files["foreign.md"]).replaceAll(/\]\([^)]*\)/g, "]()"))
   // A page of front matter alone is not offered to readers.
   expect(text).not.toContain("/blank.html")
   expect((await get("/blank")).status).toBe(200)
@@ -372,23 +377,71 @@ test("style sheet and scripts are kept for a year, and are small: a page's, live
   expect((await html("/", own)).match(/<script/g)).toHaveLength(2)
 })
 
-test("our own pages: every link between them leads to a page, a file or a section that is there", async () => {
-  const texts = new Map<string, string>()
-  const map = await (await get("/sitemap.xml", {}, own)).text()
-  const pages = [...map.matchAll(/<loc>([^<]+\.html)</g)].map(([, url = ""]) => new URL(url).pathname)
-  for (const path of pages) texts.set(path, await html(path, own))
-  texts.set("/", await html("/", own))
+/** Follows every link that a server gives below its URL, from what agents and crawlers are told; those that lead nowhere. */
+const brokenLinks = async (at: typeof server, missing: readonly string[]): Promise<readonly string[]> => {
   const broken: string[] = []
-  for (const [from, text] of texts)
-    for (const [, href = ""] of text.matchAll(/<a [^>]*?href="([^"]+)"/g)) {
-      if (/^(?:https?:|mailto:)/.test(href)) continue
-      const { pathname, hash } = new URL(href.replaceAll("&amp;", "&"), `${own.url}${from}`)
-      const target = texts.get(pathname)
-      if (target === undefined) {
-        if ((await get(pathname, { accept: "*/*" }, own)).status !== 200 && pathname !== "/cli/svc.tgz")
-          broken.push(`${from}: ${href}`)
-      } else if (hash !== "" && hash !== "#frame.main" && !target.includes(`id="${decodeURIComponent(hash.slice(1))}"`))
-        broken.push(`${from}: ${href}`)
+  const read = new Map<string, string>()
+  const waiting: (readonly [from: string, url: string])[] = []
+  const { pathname: root } = new URL(at.baseUrl)
+  const follow = (from: string, link: string, isMarkdown = false): void => {
+    const url = URL.parse(link.replaceAll("&amp;", "&"), isMarkdown ? undefined : at.baseUrl + from)
+    // A section of the same skill file, which agents install.
+    if (url === null) return void (link.startsWith("#") || broken.push(`${from}: ${link} is relative`))
+    if (url.origin !== new URL(at.baseUrl).origin || missing.some((part) => url.href.includes(part))) return
+    else if (url.pathname !== root && !url.pathname.startsWith(`${root}/`))
+      broken.push(`${from}: ${link} leaves ${root}`)
+    else waiting.push([from, url.pathname.slice(root.length) + url.search + url.hash])
+  }
+  for (const path of [
+    "/",
+    "/llms.txt",
+    "/sitemap.xml",
+    "/llms-full.txt",
+    "/mcp",
+    "/no/such",
+    "/search?q=one",
+    "/robots.txt",
+  ])
+    waiting.push(["start", path], ["start", `${path}#as-page`])
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [from, link] = next
+    const [path = "", anchor = ""] = link.split("#")
+    // Pages are also what they are for people.
+    const isPage = anchor === "as-page" || path.endsWith(".html")
+    const key = `${path} ${isPage}`
+    let text = read.get(key)
+    if (text === undefined) {
+      const answer = await get(path, { accept: isPage ? browser : "*/*" }, at)
+      text = await answer.text()
+      read.set(key, text)
+      if (from !== "start" && from !== path && answer.status !== 200)
+        broken.push(`${from}: ${path} is ${answer.status}`)
+      const type = answer.headers.get("content-type") ?? ""
+      for (const [, url = ""] of (answer.headers.get("link") ?? "").matchAll(/<([^>]+)>/g)) follow(path, url)
+      if (type.startsWith("text/html"))
+        for (const [, url = ""] of text.matchAll(/<(?:a|link|script|img) [^>]*?(?:href|src)="([^"]+)"/g))
+          follow(path, url)
+      else if (/markdown|plain|xml/.test(type)) {
+        const plain = text.replaceAll(/^ *(`{3,})[^]*?^ *\1|(`+)[^`\n]+?\2/gm, "")
+        for (const [, url = ""] of plain.matchAll(/\]\(<?((?!javascript|JaVa|data|vbscript)[^\s)>]+)/g))
+          follow(path, url, true)
+        for (const [url] of text.matchAll(/https?:[/][^\s<>"'`)|\]}]+[\w/]/g)) follow(path, url, true)
+      } else if (type.startsWith("application/json"))
+        for (const [url] of text.matchAll(/https?:[^\s"\\]+[\w/]|(?<= )\/(?!path\b)[\w.-]+[\w]/g)) follow(path, url)
     }
-  expect(broken).toEqual([])
-}, 60_000)
+    const isSection = isPage && anchor !== "" && anchor !== "as-page" && anchor !== "frame.main"
+    if (anchor !== "" && path.endsWith(".md") && !path.startsWith("/skills/"))
+      waiting.push([from, `${path.replace(/md$/, "html")}#${anchor}`])
+    if (isSection && !text.includes(`id="${decodeURIComponent(anchor)}"`))
+      broken.push(`${from}: ${link} has no such section`)
+  }
+  return broken
+}
+
+test("every link of every page, document, header and hint leads to what is there, behind a path too: our own pages and another's folder", async () => {
+  const settings = { SVC_DOCS_URL: "https://docs.example/docs", SVC_ALLOWED_HOSTS: "127.0.0.1" }
+  const ours = await testServer({ ...settings, SVC_API_URL: "https://docs.example/api" })
+  expect(await brokenLinks(ours, ["/docs/cli/", "/docs/client/svc", "/docs/stacks", "/api", "/mcp", "%7B"])).toEqual([])
+  const theirs = await testServer({ ...settings, SVC_DOCS_DIR: dir })
+  expect(await brokenLinks(theirs, ["none", "docs.example/guides", "#part"])).toEqual([])
+}, 120_000)

@@ -179,10 +179,10 @@ test.each([
     }
 })
 
-test("the root's last id is echoed as it was sent, whatever stands below and in strings", async () => {
+test("the root's id is echoed as it was sent, whatever stands below and in strings", async () => {
   for (const params of [`{"id":7.0,"deep":{"id":8.0}}`, '{"id":7,"a":"\\"id\\":8,"}']) {
     for (const id of ["1.50", "1.0", "-0", "1e2"]) {
-      const body = `{"id":{"id":3},"\\u0069d" : ${id},"params":${params},"method":"ping","jsonrpc":"2.0"}`
+      const body = `{"\\u0069d" : ${id},"params":${params},"method":"ping","jsonrpc":"2.0"}`
       const response = await postJson(`${server.url}/mcp`, body)
       expect([response.status, await response.text()]).toEqual([200, `{"result":{},"jsonrpc":"2.0","id":${id}}`])
     }

@@ -6,6 +6,7 @@ import { expect, test } from "vitest"
 import manifest from "../package.json" with { type: "json" }
 import committed from "../openapi.json" with { type: "json" }
 import { serviceInTest, testService } from "./service.ts"
+import { newPerson } from "./work/person.ts"
 
 const service = testService("postgres", { SVC_SAMPLE_STACKS: "true" })
 
@@ -103,6 +104,15 @@ test("the document names the port that the service listens on, where no address 
   const other = await serviceInTest("postgres", { SVC_API_URL: "" })
   const { servers } = (await (await fetch(`${other.url}/openapi.json`)).json()) as { servers: unknown }
   expect(servers).toEqual([{ url: `http://localhost:${new URL(other.url).port}` }])
+})
+
+test("behind a path, Link and Location keep it", async () => {
+  const other = await serviceInTest("postgres", { SVC_API_URL: "https://svc.example/api", SVC_SAMPLE_STACKS: "true" })
+  const person = await newPerson(other)
+  const { headers } = await other.call("GET", "/api/registry?limit=1")
+  expect(headers.get("link")).toBe('</api/api/registry?limit=1&offset=1>; rel="next"')
+  const made = await person.call("POST", "/api/specs", { name: "placed" })
+  expect(made.headers.get("location")).toBe(`/api/api/specs/${made.body.id}`)
 })
 
 test("the document passes the linter", async () => {

@@ -2,6 +2,7 @@ export { type Asset, bundles, favicon, styles } from "./assets.ts"
 export { consoleView } from "./console-view.ts"
 export type { Html, Look } from "./frame.ts"
 export { loadHighlighter } from "./highlight.ts"
+export { withAbsoluteLinks } from "./absolute-links.ts"
 export { createLinks, decodePath, pageLink, pageUrl, rootOf } from "./links.ts"
 export {
   countTokens,

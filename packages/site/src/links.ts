@@ -17,7 +17,8 @@ export const pageUrl = (base: string, slug: string, anchor = ""): string =>
 export const pageLink = (base: string, slug: string, anchor = ""): string =>
   `${base}/${encodeSlug(slug)}.html${anchor === "" ? "" : `#${encodeURIComponent(anchor)}`}`
 
-type Source = { readonly file: string }
+/** A page that has links. */
+export type Source = { readonly file: string; readonly slug: string }
 
 const elsewhere = new Set(["http:", "https:", "mailto:"])
 const withinFolder = "http://pages.invalid"
@@ -45,7 +46,27 @@ export const createLinks = ({ findPage, hasImage }: Folder, baseUrl: string) => 
   }
   const read = (href: string, page: Source): URL | null => URL.parse(href, `${withinFolder}/${encodeSlug(page.file)}`)
   const decoded = (sent: string): string => (decodePath(sent) ?? sent).slice(1)
+  const pageAt = (sent: string) => {
+    const path = decoded(sent).replace(/\.html$/, "")
+    // A folder that was made to stand below another path says so in its links: /docs/guide is guide here.
+    return findPage(path) ?? findPage(path.slice(path.indexOf("/") + 1))
+  }
+  const imageAt = (sent: string): string | undefined => {
+    const found = publicFolders.find((folder) => hasImage(folder + decoded(sent)))
+    return found === undefined ? undefined : `/${found}${sent.slice(1)}`
+  }
   return {
+    /** Where a relative link or picture of a page leads an agent, as a whole URL; undefined for what isn't relative. */
+    absolute: (href: string, page: Source): string | undefined => {
+      const url = /^[a-z][\w+.-]*:/i.test(href) ? null : read(href, page)
+      if (url === null || url.origin !== withinFolder) return undefined
+      const { pathname, search, hash } = url
+      if (href.startsWith("#")) return pageUrl(baseUrl, page.slug) + hash
+      if (pathname === "/") return `${baseUrl}/${search}${hash}`
+      const found = pageAt(pathname)
+      if (found !== undefined) return pageUrl(baseUrl, found.slug) + search + hash
+      return baseUrl + (imageAt(pathname) ?? pathname) + search + hash
+    },
     /**
      * Where a link of a page leads a person: pages to pages, whether their author wrote a relative path, one from the root or a
      * whole URL; undefined for schemes that a page has no use for (`javascript:`).
@@ -56,21 +77,18 @@ export const createLinks = ({ findPage, hasImage }: Folder, baseUrl: string) => 
       if (url === null || !elsewhere.has(url.protocol)) return undefined
       const sent = within(url)
       if (sent === undefined) return href
-      const path = decoded(sent).replace(/\.html$/, "")
-      if (path === "") return `${root}/${url.hash}`
-      // A folder that was made to stand below another path says so in its links: /docs/guide is guide here.
-      const found = findPage(path) ?? findPage(path.slice(path.indexOf("/") + 1))
-      return found === undefined
-        ? `${root}/${sent.slice(1)}${url.search}${url.hash}`
-        : pageLink(root, found.slug) + url.hash
+      if (sent === "/" || sent === "") return `${root}/${url.hash}`
+      const found = pageAt(sent)
+      if (found === undefined) return `${root}/${sent.slice(1)}${url.search}${url.hash}`
+      return found.slug === page.slug && url.hash !== "" ? url.hash : pageLink(root, found.slug) + url.hash
     },
     /** Where a picture of the folder is served; undefined for what is none. */
     image: (source: string, page: Source): string | undefined => {
       const url = read(source, page)
       const sent = url === null ? undefined : within(url)
       if (sent === undefined) return undefined
-      const found = publicFolders.find((folder) => hasImage(folder + decoded(sent)))
-      return found === undefined ? undefined : `${root}/${found}${sent.slice(1)}`
+      const found = imageAt(sent)
+      return found === undefined ? undefined : root + found
     },
   }
 }

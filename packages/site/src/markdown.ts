@@ -127,6 +127,12 @@ export const readHeading = (content: string): { readonly text: string; readonly 
     : { text: whole, id: undefined }
 }
 
+/** The lines of a text that are blocks of code, as pairs: the first one, and the one behind the last. */
+export const codeLines = (text: string): (readonly [number, number])[] =>
+  blockParser
+    .parse(text, {})
+    .flatMap(({ type, map }) => (map !== null && (type === "fence" || type === "code_block") ? [map] : []))
+
 type Heading = Omit<Section, "end" | "tokens">
 
 const closeSections = (headings: readonly Heading[], length: number): Section[] => {

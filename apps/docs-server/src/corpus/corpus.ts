@@ -5,9 +5,19 @@ import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { parse as parseYaml } from "yaml"
 import { z } from "zod"
-import { countTokens, outline, plainText, type Row, type Section, type SitePage } from "@svc/site"
+import {
+  countTokens,
+  createLinks,
+  outline,
+  plainText,
+  type Row,
+  type Section,
+  type SitePage,
+  withAbsoluteLinks,
+} from "@svc/site"
 import { isImage, listFiles } from "./files.ts"
 import { stripMdx } from "./mdx.ts"
+import { findPage } from "./slug.ts"
 
 export type Page = SitePage & {
   /** Whether the author wrote the description; if not, it is the first paragraph. */
@@ -97,6 +107,8 @@ const textOf = (value: unknown): string =>
 export type LoadOptions = {
   /** Values for placeholders such as `{base_url}` in the product's own pages. */
   readonly fill?: Readonly<Record<string, string>>
+  /** Where the pages are served: their relative links become whole URLs. */
+  readonly baseUrl?: string
 }
 
 // The file may have become a pipe since it was listed, and opening a pipe without a writer would block forever.
@@ -214,6 +226,18 @@ export const loadCorpus = async (dir: string, options: LoadOptions = {}): Promis
       pages.set(slug, readPage(source, file, slug))
     } catch (error) {
       throw new CorpusError(`${join(dir, file)}: ${reasonOf(error)}`, { cause: error })
+    }
+  }
+  if (options.baseUrl !== undefined) {
+    const folder = {
+      findPage: (path: string) => findPage({ pages }, path),
+      hasImage: (path: string) => images.has(path),
+    }
+    const links = createLinks(folder, options.baseUrl)
+    for (const [slug, page] of pages) {
+      const markdown = withAbsoluteLinks(page, links)
+      const { file } = page
+      if (markdown !== page.markdown) pages.set(slug, { ...readPage(markdown, file.replace(/x$/, ""), slug), file })
     }
   }
   const state = [...pages.values()].map((page) => [page.slug, page.hash])

@@ -9,7 +9,7 @@ const withoutSlashes = (path: string): string => {
 }
 
 /** The page at a decoded path without its leading slash. The path may also end in `.md`, or name a folder's index. */
-export const findPage = (corpus: Corpus, path: string): Page | undefined => {
+export const findPage = (corpus: Pick<Corpus, "pages">, path: string): Page | undefined => {
   const bare = withoutSlashes(path)
   const tries = [bare, bare.replace(/\.mdx?$/, ""), bare.replace(/(?:\.mdx?)?$/, "").replace(/(?:^|\/)index$/, "")]
   for (const slug of tries) {

@@ -5,7 +5,7 @@ import { type About, createDescriptor, createServerCard } from "../mcp/descripto
 import { type Document, createDocument, jsonType, markdownType } from "./documents.ts"
 import { createHtmlDocuments, type HtmlOptions, isStackPage } from "./html-documents.ts"
 import { createSearch } from "../search/search.ts"
-import { lineStarts, pageUrl } from "@svc/site"
+import { lineStarts, pageUrl, rootOf } from "@svc/site"
 import { findPage } from "../corpus/slug.ts"
 import type { Product } from "@svc/mcp"
 import { type Library, tools, toolsFor } from "../mcp/tools.ts"
@@ -81,7 +81,6 @@ const skillIndex = (corpus: Corpus, baseUrl: string) => ({
 })
 
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`
-const links = { Link: '</llms.txt>; rel="describedby", </openapi.json>; rel="service-desc"' }
 
 /** @param title the site's name; unless given, that of its first page */
 const productOf = ({ pages }: Corpus, own: boolean, title: string | undefined): Product => {
@@ -106,6 +105,8 @@ export const createSite = (
   options: HtmlOptions & { readonly title?: string | undefined },
 ) => {
   const { baseUrl, openApi } = served
+  const root = rootOf(baseUrl)
+  const links = { Link: `<${root}/llms.txt>; rel="describedby", <${root}/openapi.json>; rel="service-desc"` }
   const product = productOf(corpus, options.own, options.title)
   const about = { ...served, product, tools: toolsFor(product) }
   const map = pageMap(corpus, baseUrl)

@@ -4,12 +4,12 @@ import type { Fields } from "@svc/config"
 import { longestRendered } from "@svc/site"
 import { readPageTables, startProcess } from "@svc/testing"
 import { z } from "zod"
-import { beforeAll, describe, expect, test, vi } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import platform from "../../../platform-api/openapi.json" with { type: "json" }
 import relay from "../../../relay/openapi.json" with { type: "json" }
 import docs from "../../openapi.json" with { type: "json" }
 import { ownFacts } from "../../src/config.ts"
-import { type Corpus, fileBounds, loadCorpus } from "../../src/corpus/corpus.ts"
+import { fileBounds, loadCorpus } from "../../src/corpus/corpus.ts"
 import { mostPageSections, mostPageTokens } from "@svc/mcp"
 import { messageBounds } from "../../src/mcp/json-rpc.ts"
 import { tools } from "../../src/mcp/tools.ts"
@@ -328,82 +328,14 @@ test("files and commands of the repository that the pages name exist", () => {
   expect(commands.filter((command) => !Object.hasOwn(scripts, command))).toEqual([])
 })
 
-describe("links", () => {
-  const base = "http://docs.test"
-  let corpus: Corpus
-  beforeAll(async () => {
-    const fill = {
-      base_url: base,
-      api_url: "http://api.test",
-      relay_url: "http://relay.test",
-      stream_url: "ws://stream.test",
-      ...ownFacts,
-    }
-    corpus = await loadCorpus(content, { fill })
-  })
-
-  const wellKnown = ["mcp.json", "mcp/server-card.json", "agent-skills/index.json"].map((path) => `.well-known/${path}`)
-  const routes = new Set([
-    "mcp",
-    "mcp/sse",
-    "llms.txt",
-    "llms-full.txt",
-    "openapi.json",
-    "health",
-    "livez",
-    "readyz",
-    "search",
-    "cli/svc.tgz",
-    "client/svc-client.js",
-    "client/svc-client.tgz",
-    "client/test-vectors.json",
-    // A path's template in the reference, up to its first name.
-    "skills/",
-    ...wellKnown,
-  ])
-
-  const resolves = (path: string, anchor: string | undefined): boolean => {
-    if (routes.has(path)) return true
-    const skill = /^skills\/([\w-]+)\/SKILL\.md$/.exec(path)?.[1]
-    if (skill !== undefined) return corpus.skills.has(skill)
-    const found = corpus.pages.get(path.replace(/\.md$/, ""))
-    return (
-      found !== undefined &&
-      (anchor === undefined || [...found.sections, ...found.rows].some((section) => section.anchor === anchor))
-    )
-  }
-
-  test("every address of this server that a page or skill names leads somewhere, anchors included", () => {
-    const texts = [
-      ...[...corpus.pages.values()].map(({ slug, markdown }) => ({ name: slug, text: markdown })),
-      ...[...corpus.skills.values()].map(({ name, text }) => ({ name: `skills/${name}`, text })),
-    ]
-    const broken = texts.flatMap(({ name, text }) =>
-      [...text.matchAll(/http:\/\/docs\.test\/([\w./-]*[\w/-])(?:#([\w-]+))?/g)]
-        .filter(([, path = "", anchor]) => !resolves(path, anchor))
-        .map(([link]) => `${name}: ${link}`),
-    )
-    expect(broken).toEqual([])
-  })
-
-  test("links between pages are whole addresses, so that they work from wherever a page is read", () => {
-    const relative = [...corpus.pages.values()].flatMap(({ slug, markdown }) =>
-      [...markdown.matchAll(/\]\((?!http)([^)]+)\)/g)].map(([, link]) => `${slug}: ${link}`),
-    )
-    expect(relative).toEqual([])
-  })
-
-  // Those are reached from their service's overview.
+test("every page is reached from the overview", async () => {
+  const { pages } = await loadCorpus(content, { fill: { base_url: "http://docs.test" } })
+  const linked = new Set(
+    [...(pages.get("index")?.markdown ?? "").matchAll(/docs\.test\/([\w/-]+)\.md/g)].map(([, slug]) => slug),
+  )
+  // Operations are reached from their service's overview.
   const isOperation = (slug: string): boolean => /^reference\/\w+\//.test(slug)
-
-  test("every page is reached from the overview", () => {
-    const linked = new Set(
-      [...(corpus.pages.get("index")?.markdown ?? "").matchAll(/docs\.test\/([\w/-]+)\.md/g)].map(([, slug]) => slug),
-    )
-    expect(
-      [...corpus.pages.keys()].filter((slug) => slug !== "index" && !isOperation(slug) && !linked.has(slug)),
-    ).toEqual([])
-  })
+  expect([...pages.keys()].filter((slug) => slug !== "index" && !isOperation(slug) && !linked.has(slug))).toEqual([])
 })
 
 test("no section is a code block alone: what a search shows of it is a sentence or a row", async () => {

@@ -13,6 +13,7 @@ import type { Settings } from "../config.ts"
 import { access, bodyCodes, checkId, keyFailures, type Sent } from "./api.ts"
 import { telling, type Told } from "./create-route.ts"
 import { largeBody } from "./large-body.ts"
+import { reachedPath } from "./paging.ts"
 
 const keptMs = 24 * 3600 * 1000
 // Longer than for reads: many changes of one person wait for each other.
@@ -58,7 +59,7 @@ const respond = (
   c.body(body, status as ChangeStatus, {
     "content-type": "application/json",
     "cache-control": "no-store",
-    ...(location !== null && { location }),
+    ...(location !== null && { location: reachedPath(c, location) }),
     ...(replayed && { "idempotency-replayed": "true" }),
   })
 

@@ -1,5 +1,6 @@
 import { z } from "@svc/openapi"
 import type { Context } from "hono"
+import type { AppEnv } from "../auth/guard.ts"
 import type { Told } from "./create-route.ts"
 
 const within = (min: number, max: number, fallback: number) => {
@@ -20,13 +21,17 @@ export const paged: Told = { sets: { Link: (status) => status === 200 } }
 
 export type Page = z.infer<typeof pageQuery>
 
+/** A path of this API as callers reach it: a proxy may serve the API below the path of SVC_API_URL. */
+export const reachedPath = (c: Context<AppEnv>, path: string): string =>
+  new URL(c.get("dependencies").publicUrl).pathname.replace(/\/$/, "") + path
+
 /**
  * The `Link` header of a page that isn't the last one (RFC 8288). Other query parameters stay.
  * @param shown the number of items on the page: a page can end early because of its size
  */
-export const nextLink = (c: Context, { limit, offset }: Page, shown: number = limit): string => {
+export const nextLink = (c: Context<AppEnv>, { limit, offset }: Page, shown: number = limit): string => {
   const url = new URL(c.req.url)
   url.searchParams.set("limit", String(limit))
   url.searchParams.set("offset", String(offset + shown))
-  return `<${url.pathname}${url.search}>; rel="next"`
+  return `<${reachedPath(c, url.pathname)}${url.search}>; rel="next"`
 }
