@@ -18,8 +18,8 @@ export type Inputs = {
   readonly readInput: (file: string) => Promise<Uint8Array>
   /** Calls back once when the user interrupts, instead of ending the process. Returns a function that undoes this. */
   readonly onInterrupt: (interrupted: () => void) => () => void
-  /** The standard input and output, for a protocol that uses both. */
-  readonly pipes?: { readonly input: Readable; readonly output: Writable }
+  /** The standard input and output, for a protocol that uses both, and what ends the process whatever still runs. */
+  readonly pipes?: { readonly input: Readable; readonly output: Writable; readonly exitSoon: () => void }
 }
 
 /** What a command is given. It uses no global of the process. */

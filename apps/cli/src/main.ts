@@ -60,5 +60,9 @@ process.exitCode = await run({
   stderr: { isTTY: process.stderr.isTTY, write: (text) => void process.stderr.write(text) },
   ...inputFrom(process.stdin),
   onInterrupt,
-  pipes: { input: process.stdin, output: process.stdout },
+  pipes: {
+    input: process.stdin,
+    output: process.stdout,
+    exitSoon: () => void setTimeout(() => process.exit(), 700).unref(),
+  },
 })

@@ -1,4 +1,4 @@
-// svc mcp is killed while it submits payments through a provider that lies: each is paid once all the same.
+// svc mcp is killed, or loses its client, while it pays through a provider that lies: each payment is made once all the same.
 import { createRandom, liesAbout, methodOf, startFaultProxy } from "@svc/testing"
 import { expect, test } from "vitest"
 import { startMcp } from "./mcp-client.ts"
@@ -40,7 +40,9 @@ test(
       const wasKilled = Promise.withResolvers<void>()
       kill = () => {
         kills += 1
-        process.kill(first.transport.pid ?? 0, "SIGKILL")
+        // The other way to go is the end of its stdin.
+        if (next() < 0.5) process.kill(first.transport.pid ?? 0, "SIGKILL")
+        else void first.close()
         wasKilled.resolve()
       }
       // A payment makes about eight requests: to simulate, to send, and to look it up.

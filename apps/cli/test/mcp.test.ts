@@ -7,7 +7,7 @@ import { afterAll, expect, test } from "vitest"
 import { tools } from "../src/mcp/server.ts"
 import { startMcp } from "./mcp-client.ts"
 import { type Reply, startServer } from "./server.ts"
-import { json, makeTool } from "./tool.ts"
+import { json, makeTool, runProgram } from "./tool.ts"
 
 /** As the contract of these tests counts: four characters a token. */
 const tokensOf = (text: string): number => Math.ceil(text.length / 4)
@@ -40,6 +40,7 @@ const refusal = { error: `No, ${key}.`, message: `No, ${key}.` }
 const answer = ({ target }: { readonly target: string }): Reply => {
   if (target.startsWith("/api/registry/changes")) return { body: { changes, next: 100 } }
   if (target.startsWith("/api/registry/wide/schema")) return { body: { ...stack("wide"), schema: wide } }
+  if (target.startsWith("/api/registry/silent/")) return { body: undefined }
   if (target.startsWith("/api/registry?")) {
     return { body: Array.from({ length: 60 }, (_, index) => stack(`stack-${index}`)) }
   }
@@ -123,6 +124,52 @@ test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
   },
 )
 
+test("every line gets a response with the id as it was sent, or is a notification; no validator is quoted", async () => {
+  const ping = (id: string, more = "") => `{"jsonrpc":"2.0","id":${id},"method":"ping"${more}}`
+  const call = (id: number, args: string) =>
+    `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"list_payments","arguments":${args},"_meta":null}}`
+  const lines: readonly (readonly [line: string, id: string, code?: number])[] = [
+    ["{bad", "null", -32_700],
+    ["", "null", -32_700],
+    ["[".repeat(5000), "null", -32_700],
+    ["[]", "null", -32_600],
+    [`[${ping("1")}]`, "null", -32_600],
+    ["5", "null", -32_600],
+    ['{"id":2,"method":"ping"}', "2", -32_600],
+    [ping("{}"), "null", -32_600],
+    [ping("3", ',"params":[]'), "3", -32_600],
+    [`\uFEFF${ping("4")}`, "4"],
+    [ping("9007199254740993"), "9007199254740993"],
+    [ping("1.50"), "1.50"],
+    [ping('"a\\"b"'), '"a\\"b"'],
+    [ping("null"), "null"],
+    [ping("5", ',"params":null'), "5"],
+    [ping("6", ',"params":"{\\"_meta\\":\\"\\"}"'), "6"],
+    [ping("7", ',"params":{"_meta":"x"}'), "7", -32_602],
+    [call(8, "null"), "8"],
+    [call(9, '""'), "9"],
+    [call(10, '"{\\"open\\":\\"True\\"}"'), "10"],
+    [call(11, "[]"), "11", -32_602],
+    ['{"jsonrpc":"2.0","id":12,"method":"initialize","params":{"protocolVersion":5}}', "12", -32_602],
+    ['{"jsonrpc":"2.0","id":13,"method":"nothing"}', "13", -32_601],
+  ]
+  const silent = [
+    '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":[]}}',
+    '{"jsonrpc":"2.0","id":14,"result":{}}',
+    // Its service never responds: the end of stdin ends the process all the same.
+    '{"jsonrpc":"2.0","id":15,"method":"tools/call","params":{"name":"describe_stack","arguments":{"stack":"silent"}}}',
+  ]
+  const stdin = [...lines.map(([line]) => line), ...silent].map((line) => `${line}\n`).join("")
+  const { code, stdout, stderr } = await runProgram(process.execPath, [await tool.file(), "mcp"], { env, stdin })
+  const read = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => [/"id":("(?:[^"\\]|\\.)*"|[^,}]*)/.exec(line)?.[1], /"error":{"code":(-\d+)/.exec(line)?.[1]])
+  expect(read.map(String).toSorted()).toEqual(lines.map(([, id, fault]) => String([id, fault])).toSorted())
+  expect([code, stderr]).toEqual([0, ""])
+  expect(stdout).not.toMatch(/invalid_type|expected/)
+})
+
 test("a client of the stateless revision lists and calls without a handshake", async () => {
   const modern = await startMcp(await tool.file(), env, { versionNegotiation: { mode: { pin: "2026-07-28" } } })
   expect((await modern.client.listTools()).tools).toHaveLength(tools.length)
@@ -155,12 +202,12 @@ test("a service's error is told by its code, hint and whether to retry, and a ke
 })
 
 test.each([
-  ["list_payments", { opened: true }, /opened/, /^list_payments takes open, after,/],
-  ["describe_stack", {}, /^stack: .*string/, /^describe_stack takes stack, entity,/],
-  ["read_view", { stack: "wide", limit: 101 }, /^limit: .*100/, /^read_view takes/],
-  ["read_view", { stack: "wide", where: [{ field: "a", op: "x" }] }, /^where: 0: op: .*"gte"/, /^read_view takes/],
-  ["get_fee", {}, /either transaction or message/, undefined],
-  ["publish_stack", { stack: "no name", ast_path: "a" }, /^stack: .*1 to 63 letters/, /^publish_stack takes stack,/],
+  ["list_payments", { opened: true }, /^opened isn't .*did you mean open\?/, /^list_payments takes open, after\.$/],
+  ["describe_stack", { stack: null }, /^stack is missing\.$/, /^describe_stack takes stack, entity\.$/],
+  ["read_view", { stack: "wide", limit: "101" }, /^limit must be at most 100\.$/, /^read_view takes/],
+  ["read_view", { stack: "wide", where: '[{"field":"a","op":"x"}]' }, /^where\[0\]\.op .*gte/, /^read_view takes/],
+  ["get_fee", { message: null }, /either transaction or message/, undefined],
+  ["publish_stack", { stack: "no name", ast_path: "a" }, /^stack must have 1 to 63/, /^publish_stack takes stack,/],
   ["list_stacks", { after: "gone" }, /no name "gone"/, /last name of a truncated result/],
   ["list_payments", { after: "gone" }, /no id "gone"/, /last id of a truncated result/],
 ])("%s with %j is refused by our code, with what is wrong and what to pass", async (name, args, message, hint) => {

@@ -73,7 +73,7 @@ const watching = (receive: Parameters<typeof serverOf>[0], mintSession = async (
           steps.push({ records: new Map(records), change })
       })(),
     )
-  return { until, states, steps, closed, clock }
+  return { until, leaving, states, steps, closed, clock }
 }
 const frame = { mode: "list", entity: "A/latest" }
 const snapshot = (...keys: string[]) => ({ ...frame, op: "snapshot", data: keys.map((key) => ({ key, data: {} })) })
@@ -105,6 +105,18 @@ test("a key that the platform no longer accepts is reported before the error tha
   )
   await expect(until(9)).rejects.toBe(keyGone)
   expect(states).toEqual(["0 connecting", "0 key-gone"])
+})
+
+test("a watching that is left while its token comes closes the connection that the token opens", async () => {
+  const { until, leaving, closed } = watching(
+    () => {},
+    async () => {
+      leaving.abort()
+      return { token } as never
+    },
+  )
+  await until(9)
+  expect(closed).toContain(1000)
 })
 
 test("a record and the one whose place it takes are one change, whichever comes first; a record that only leaves is a change too", async () => {

@@ -5,6 +5,9 @@ import { faultCodes } from "./message.ts"
 
 export type RpcError = { readonly code: number; readonly message: string; readonly data?: unknown }
 
+/** For a request that the SDK doesn't take for one, because of its `_meta`. */
+export const unfitMeta: RpcError = { code: faultCodes.params, message: "params._meta isn't what the method takes." }
+
 const unsupportedVersion = -32_022
 
 /** All revisions, newest first. @param newest those that only the SDK's errors list */

@@ -1,5 +1,5 @@
 export { ToolError } from "./arguments.ts"
 export { fetchPage, mostPageSections, mostPageTokens, type Product, searchDocs } from "./documentation.ts"
-export { allRevisions, ownError, ownResult, type RpcError } from "./errors.ts"
-export { faultCodes, readMessage, type RpcRequest, writtenId } from "./message.ts"
+export { allRevisions, ownError, ownResult, type RpcError, unfitMeta } from "./errors.ts"
+export { faultCodes, mostDepth, readMessage, type RpcRequest, writtenId } from "./message.ts"
 export { defineTool, serveTools, type Tool } from "./tool.ts"

@@ -2,9 +2,11 @@
 import type { CallToolResult } from "@modelcontextprotocol/server"
 import { SvcError } from "@svc/client/http"
 import { withoutKeys } from "@svc/keys"
+import { ToolError } from "@svc/mcp"
 import { asCliError, CliError } from "../errors.ts"
 import { documentFormats } from "../output/format.ts"
 import { textOf } from "../output/json-value.ts"
+import type { Result } from "./tool.ts"
 
 /** A result has less than 8,000 tokens, at 4 characters each. What isn't a list of records has room in the rest. */
 const mostCharacters = 28_000
@@ -61,6 +63,10 @@ const hints: Readonly<Record<string, string>> = {
 
 /** A service's or the tool's own failure, field by field: an error may carry a new key. */
 export const faultOf = (thrown: unknown) => {
+  if (thrown instanceof ToolError) {
+    const { code, message, hint } = thrown
+    return { code, message: shortened(message), hint, retryable: false }
+  }
   const error = asCliError(thrown)
   const { code, cause } = error
   const service = cause instanceof SvcError ? cause : undefined
@@ -85,7 +91,7 @@ export const failed = (thrown: unknown): CallToolResult => ({
 })
 
 /** A tool's result, as JSON and as the same in text. */
-export const succeeded = (value: Record<string, unknown>): CallToolResult => {
-  const text = withoutKeys(JSON.stringify(value))
-  return { content: textBlock(text), structuredContent: JSON.parse(text) }
+export const succeeded = ({ structured, text }: Result): CallToolResult => {
+  const json = withoutKeys(JSON.stringify(structured))
+  return { content: textBlock(text === undefined ? json : withoutKeys(text)), structuredContent: JSON.parse(json) }
 }

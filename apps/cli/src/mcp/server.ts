@@ -1,19 +1,15 @@
-import {
-  McpServer,
-  ResourceNotFoundError,
-  ResourceTemplate,
-  type StandardSchemaWithJSON,
-} from "@modelcontextprotocol/server"
-import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio"
+import { McpServer, ResourceNotFoundError, ResourceTemplate, type ServerContext } from "@modelcontextprotocol/server"
+import { serveStdio } from "@modelcontextprotocol/server/stdio"
 import { withoutKeys } from "@svc/keys"
+import { ownError, serveTools } from "@svc/mcp"
 import manifest from "../../package.json" with { type: "json" }
 import type { Context, Inputs } from "../command.ts"
 import { fetchSkills, skillNames } from "../docs/skills.ts"
-import { CliError } from "../errors.ts"
 import { readStack } from "../explore/stack.ts"
 import { serviceUrl } from "../settings/settings.ts"
 import { apiForReading } from "../settings/key.ts"
 import { failed, faultOf, succeeded } from "./result.ts"
+import { createLines } from "./stdio.ts"
 import { callOf, type Tool } from "./tool.ts"
 import { accountTools } from "./tools/account.ts"
 import { changeTools } from "./tools/changes.ts"
@@ -39,30 +35,6 @@ export const tools: readonly Tool[] = [
 const instructions =
   "Live Solana data and payments for agents. Begin with account, then list_stacks and describe_stack before you read or wait. " +
   "Keys, the journal of payments and the wallet stay on this machine; no tool shows a key or signs. An error's hint says what to do next."
-
-/** A schema that the SDK only lists: `addTool` checks arguments and results, so that each fault is an error with a code. */
-const listed = (schema: Tool["input"]): StandardSchemaWithJSON<unknown, Record<string, unknown>> => ({
-  "~standard": { ...schema["~standard"], validate: (value) => ({ value: value as Record<string, unknown> }) },
-})
-
-const addTool = (server: McpServer, context: Context, tool: Tool): void => {
-  const { name, description, input, output, annotations } = tool
-  const definition = { description, inputSchema: listed(input), outputSchema: listed(output), annotations }
-  server.registerTool(name, definition, async (args, request) => {
-    const { call, end } = callOf(context, request)
-    try {
-      const result = output.safeParse(await tool.run(call, args))
-      if (result.success) return succeeded(result.data)
-      throw new CliError("unexpected-answer", "A service's response hasn't the form that this version expects.", {
-        next: "Check that the versions of svc and of the services are the same",
-      })
-    } catch (error) {
-      return failed(error)
-    } finally {
-      end()
-    }
-  })
-}
 
 /** Reads a resource. A failure gets the message and the hint of the error. */
 const reading = async (uri: string, read: () => Promise<{ mimeType: string; text: string }>) => {
@@ -103,13 +75,17 @@ const createServer = (context: Context): McpServer => {
     { name: "svc", title: "svc", version: manifest.version },
     { instructions, capabilities: { tools: { listChanged: false }, resources: { listChanged: false } } },
   )
-  for (const tool of tools) addTool(server, context, tool)
+  const begin = (request: ServerContext) => callOf(context, request)
+  serveTools(server.server, tools, { begin, succeeded, failed })
   addResources(server, context)
   return server
 }
 
 /** Serves until the client closes its end, or the user interrupts. Only the protocol is written to the output. */
-export const serve = async (context: Context, { input, output }: NonNullable<Inputs["pipes"]>): Promise<void> => {
+export const serve = async (
+  context: Context,
+  { input, output, exitSoon }: NonNullable<Inputs["pipes"]>,
+): Promise<void> => {
   const ended = new Promise<void>((resolve) => {
     input
       .once("end", resolve)
@@ -121,10 +97,14 @@ export const serve = async (context: Context, { input, output }: NonNullable<Inp
   })
   // A library that logs would break the protocol.
   for (const name of ["log", "info", "debug"] as const) console[name] = console.error
+  const lines = createLines(input, output)
   const server = serveStdio(() => createServer(context), {
-    transport: new StdioServerTransport(input, output),
-    onerror: (error) => context.note(error.message.slice(0, 300)),
+    transport: lines.transport,
+    onerror: ({ message }) => context.note(ownError({ code: 0, message }).message.slice(0, 300)),
   })
   await ended
+  exitSoon()
+  // What was asked just before the end still gets its response.
+  await lines.responses(300)
   await server.close()
 }

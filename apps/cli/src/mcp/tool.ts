@@ -1,5 +1,6 @@
-import type { ServerContext } from "@modelcontextprotocol/server"
+import type { ServerContext, ToolAnnotations } from "@modelcontextprotocol/server"
 import { SvcError } from "@svc/client"
+import { defineTool as defineSharedTool, type Tool as SharedTool } from "@svc/mcp"
 import { z } from "zod"
 import type { Context } from "../command.ts"
 import { CliError } from "../errors.ts"
@@ -15,48 +16,36 @@ export type Call = {
   readonly progress: (message: string) => void
 }
 
-type Hints = { readonly readOnlyHint?: true; readonly destructiveHint?: boolean; readonly idempotentHint?: true }
+/** A tool's result, and its text where that isn't the same as JSON. */
+export type Result = { readonly structured: object; readonly text?: string }
 
-/** A tool: when to use it, what it takes and returns, and what it does. Its result keeps only the members of `output`. */
-export type Tool = {
-  readonly name: string
-  readonly description: string
-  readonly input: z.ZodObject
-  readonly output: z.ZodObject
-  readonly annotations: Hints
-  /** Throws invalid-arguments. */
-  readonly run: (call: Call, args: unknown) => Promise<unknown>
-}
+export type Tool = SharedTool<Call, Promise<Result>>
 
-/** A tool whose `run` gets checked arguments: those of `input`, and no others. */
-export const defineTool = <Shape extends z.ZodRawShape>({
-  input: shape,
-  output,
-  run,
-  ...tool
-}: Omit<Tool, "run" | "input" | "output"> & {
+type Definition<Shape extends z.ZodRawShape> = Pick<Tool, "name" | "description" | "annotations"> & {
   readonly input: Shape
   readonly output: z.ZodRawShape
   readonly run: (call: Call, args: z.output<z.ZodObject<Shape>>) => Promise<unknown>
-}): Tool => {
-  const input = z.strictObject(shape)
-  return {
-    ...tool,
-    input,
-    output: z.object(output),
-    run: async (call, args) => {
-      const read = input.safeParse(args)
-      if (read.success) return run(call, read.data)
-      const faults = read.error.issues.map(({ path, message }) => [...path, message].join(": "))
-      throw new CliError("invalid-arguments", `${faults.join("; ")}.`, {
-        next: `${tool.name} takes ${Object.keys(shape).join(", ")}, as its definition describes them.`,
-      })
-    },
-  }
 }
 
-export const readOnly: Hints = { readOnlyHint: true }
-export const changesLittle: Hints = { destructiveHint: false }
+/** A tool whose result keeps only the members of `output`. */
+export const defineTool = <Shape extends z.ZodRawShape>({
+  input,
+  output: shape,
+  run,
+  ...tool
+}: Definition<Shape>): Tool => {
+  const output = z.object(shape)
+  return defineSharedTool({ ...tool, input: z.strictObject(input), output }, async (call: Call, args) => {
+    const result = output.safeParse(await run(call, args))
+    if (result.success) return { structured: result.data }
+    throw new CliError("unexpected-answer", "A service's response hasn't the form that this version expects.", {
+      next: "Check that the versions of svc and of the services are the same",
+    })
+  })
+}
+
+export const readOnly: ToolAnnotations = { readOnlyHint: true }
+export const changesLittle: ToolAnnotations = { destructiveHint: false }
 
 const commandDefaults = { args: [], options: {}, flags: new Set<string>() }
 

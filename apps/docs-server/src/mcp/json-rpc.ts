@@ -1,3 +1,4 @@
+import { mostDepth } from "@svc/mcp"
 import { z } from "@svc/openapi"
 
 // Of a literal zod-openapi makes an enum.
@@ -30,4 +31,4 @@ export const jsonRpcResponse = z
  * Limits of a message, many times what a call needs. The SDK's validator reports an issue for each value that doesn't fit,
  * so a hostile message costs as much as it has values.
  */
-export const messageBounds = { bytes: 65_536, values: 500, depth: 32 } as const
+export const messageBounds = { bytes: 65_536, values: 500, depth: mostDepth } as const

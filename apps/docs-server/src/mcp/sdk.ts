@@ -6,7 +6,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
   type Transport,
 } from "@modelcontextprotocol/server"
-import { allRevisions, faultCodes, ownError, ownResult, type RpcError, type RpcRequest } from "@svc/mcp"
+import { allRevisions, ownError, ownResult, type RpcError, type RpcRequest, unfitMeta } from "@svc/mcp"
 import { z } from "zod"
 
 /** The response to one request: JSON text in which `idHole` stands for the request's id, or a stream of events. */
@@ -124,8 +124,7 @@ export const createSdk = async (factory: McpServerFactory, onError: (error: Erro
     const body = { jsonrpc: "2.0" as const, id: standIn, method, ...(params !== undefined && { params }) }
     if (eraOf(request, http) === "modern") return answerModern(body, http)
     if (isJSONRPCRequest(body)) return answerLegacy(body)
-    const error = { code: faultCodes.params, message: "params._meta isn't what the method takes." }
-    return { status: 200, isError: true, text: errorText(error) }
+    return { status: 200, isError: true, text: errorText(unfitMeta) }
   }
 
   return { answer, protocolVersions: await readVersions(answer), close: () => modern.close() }

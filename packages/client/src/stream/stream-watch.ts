@@ -171,6 +171,8 @@ export async function* watchView<T>(
         continue
       }
       signal?.addEventListener("abort", socket.close)
+      // A signal that aborted while the token came tells nobody any more.
+      if (isLeft()) socket.close()
       let ended: Ended
       try {
         ended = yield* read(socket)

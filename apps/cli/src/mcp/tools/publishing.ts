@@ -19,7 +19,7 @@ const checkFile = async (path: string): Promise<void> => {
 
 /** As the API takes names of specs, here in any case. */
 const stackName = z.string().refine((name) => /^(?!changes$)(?!.*--)[a-z0-9][a-z0-9-]{0,62}$/i.test(name), {
-  error: "a name has 1 to 63 letters, digits and dashes, and begins with a letter or digit",
+  error: "must have 1 to 63 letters, digits and dashes, and begin with a letter or digit",
 })
 
 /** The version that a stack has after a run. The registry of another replica may be two seconds behind. */
