@@ -136,3 +136,46 @@ test("a record and the one whose place it takes are one change, whichever comes 
     ["d", { op: "delete", key: "c" }],
   ])
 })
+
+const mebibyte = "x".repeat(2 ** 20)
+const row = (key: number, data: unknown = {}) => ({ key: String(key), data })
+const part = (...data: object[]) => ({ ...frame, op: "snapshot", data, complete: false })
+const growing = (append: readonly string[]) => ({ ...frame, op: "patch", key: "0", data: { a: [mebibyte] }, append })
+/** Messages that come one after the other, so many of them. */
+const floods: Readonly<Record<string, readonly [number, (index: number) => object]>> = {
+  "records without end": [201, (n) => part(...Array.from({ length: 500 }, (_, at) => row(n * 500 + at)))],
+  "text without end": [33, (n) => part(row(n, mebibyte))],
+  "a message without end": [1, () => part(row(0, mebibyte.repeat(33)))],
+  "a record that grows without end": [34, (n) => (n === 0 ? snapshot("0") : growing(["a"]))],
+}
+const flooded = async (count: number, message: (index: number) => object) => {
+  const set = watching(({ type }, send) => {
+    if (type !== "subscribe") return
+    void (async () => {
+      for (let index = 0; index < count; index++) {
+        send(message(index))
+        await set.clock.sleep(1)
+      }
+    })()
+  })
+  return set
+}
+
+test.each(Object.entries(floods))(
+  "a stream that sends %s ends with snapshot-too-large",
+  async (_, [count, message]) => {
+    const { until } = await flooded(count, message)
+    await expect(until(9)).rejects.toMatchObject({ code: "snapshot-too-large", retryable: false })
+  },
+)
+
+test("a record that changes without end doesn't grow, and what a slow reader leaves comes on another connection", async () => {
+  const changing = await flooded(100, (n) => (n === 0 ? snapshot("0") : growing([])))
+  await changing.until(3)
+  expect(changing.states).toEqual(["0 connecting", "0 live", "15.099 silent"])
+  const { until, states, closed, steps } = watching(({ type }, send) => {
+    if (type === "subscribe") for (let n = 0; n < 40; n++) send({ ...frame, op: "upsert", key: "0", data: mebibyte })
+  })
+  await until(4)
+  expect([states.slice(2), closed[0], steps.length > 60]).toEqual([["0 away", "0.375 live"], 1000, true])
+})

@@ -20,7 +20,12 @@ export type RecordFrame = {
   readonly append: readonly string[]
   readonly complete: boolean
   readonly seq: string | undefined
+  /** How many characters it has. */
+  readonly size: number
 }
+
+/** The most that a view's records may have, and that may wait for a reader: a server decides what it sends. */
+export const most = { records: 100_000, characters: 32 * 2 ** 20 }
 
 /** Merges a patch: objects member by member, arrays whose path is listed at their end, all else in its place. */
 const merge = (old: unknown, patch: unknown, append: readonly string[], path = ""): unknown => {
@@ -53,13 +58,23 @@ export const valueAt = (record: unknown, path: readonly string[]): unknown =>
     record,
   )
 
-/** The records of a view as frames make them. */
-export const createStreamRecords = <T>() => {
+/** The records of a view as frames make them. @param tooLarge the error for more than may be kept */
+export const createStreamRecords = <T>(tooLarge: () => Error) => {
   let records = new Map<string, T>()
   /** A snapshot of which not all has come. */
   let partial: Map<string, T> | undefined
   let sort: Sort | undefined
+  /** At least the characters that are kept: what came since they were last counted is in it too. */
+  let held = 0
 
+  const keepBounded = (kept: ReadonlyMap<string, T>, size: number): void => {
+    held += size
+    if (held > most.characters) {
+      held = 0
+      for (const entry of kept) held += JSON.stringify(entry).length
+    }
+    if (held > most.characters || kept.size > most.records) throw tooLarge()
+  }
   const put = (target: Map<string, T>, { op, key, data, append }: RecordFrame): void => {
     if (op === "delete") target.delete(key)
     // What a stream sends for a view has the type that its schema says.
@@ -89,18 +104,21 @@ export const createStreamRecords = <T>() => {
     },
     /** Applies a frame; undefined while a snapshot is not complete. */
     apply: (frame: RecordFrame): Change<T> | undefined => {
-      const { op, key, data, complete } = frame
+      const { op, key, data, complete, size } = frame
       if (op === "snapshot") {
+        if (partial === undefined) held = 0
         partial ??= new Map()
         for (const row of Array.isArray(data) ? (data as unknown[]) : []) {
           if (isObject(row) && typeof row["key"] === "string") partial.set(row["key"], row["data"] as T)
         }
+        keepBounded(partial, size)
         if (!complete) return undefined
         records = inOrder(partial)
         partial = undefined
         return { op: "snapshot" }
       }
       put(partial ?? records, frame)
+      keepBounded(partial ?? records, size)
       if (partial !== undefined) return undefined
       if (op !== "delete") records = inOrder(records)
       const record = records.get(key)

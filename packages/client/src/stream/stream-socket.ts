@@ -3,6 +3,7 @@ import type { Clock } from "../http/clock.ts"
 import type { asSvcError, ownError, SvcError } from "../http/error.ts"
 import { isObject, type Json, parseJson, textOf } from "../http/json.ts"
 import { lifeOf, type Session } from "../platform/session.ts"
+import { most } from "./stream-records.ts"
 
 /** The library's errors. */
 export type Errors = {
@@ -27,7 +28,10 @@ export type WebSocketClass = new (
 export type Ended = { readonly opened: boolean; readonly fault: SvcError | undefined }
 
 /** What comes from a connection: messages, that the server doesn't respond, and at last its end. */
-type SocketEvent = { readonly message: Json } | { readonly silent: true } | { readonly ended: Ended }
+type SocketEvent =
+  | { readonly message: Json; readonly size: number }
+  | { readonly silent: true }
+  | { readonly ended: Ended }
 
 export type SocketOptions = {
   readonly url: string
@@ -57,6 +61,12 @@ const responseMs = 5000
 /** A connection whose server stays silent for so long is given up. */
 const silentMs = 15_000
 
+/** The error for a stream of which nobody could keep what it sends. */
+export const tooLarge = ({ ownError }: Errors): SvcError =>
+  ownError("snapshot-too-large", `The view has over ${most.records} records or ${most.characters} characters`, {
+    hint: "Watch fewer of them: take, or another view.",
+  })
+
 /** An error message of a stream server. */
 export const faultOf = (message: Json, errors: Errors): SvcError => {
   const seconds = message["retry_after"]
@@ -80,6 +90,8 @@ export const openSocket = async ({ url, session, webSocket, clock, errors, hello
   let opened = false
   let fault: SvcError | undefined
   let heardAt = clock.now()
+  /** How many characters wait for the reader. */
+  let unread = 0
   const closing = new AbortController()
   let token = await session.token()
   const socket = new webSocket(url, [subprotocol, `bearer.${token}`])
@@ -134,11 +146,18 @@ export const openSocket = async ({ url, session, webSocket, clock, errors, hello
     void probe()
   })
   socket.addEventListener("message", ({ data }) => {
+    if (closing.signal.aborted) return
     heardAt = clock.now()
-    const message = parseFrame(String(data))
+    const text = String(data)
+    const size = text.length
+    if (size > most.characters) fault = tooLarge(errors)
+    // A reader that is too slow gets the rest on another connection.
+    if (unread + size > most.characters) return close()
+    const message = parseFrame(text)
     if (!isObject(message)) return
     if (message["type"] === "error") fault = faultOf(message, errors)
-    add({ message })
+    unread += size
+    add({ message, size })
   })
   // It says nothing that a program could use, and the close event follows it.
   socket.addEventListener("error", () => {})
@@ -155,7 +174,9 @@ export const openSocket = async ({ url, session, webSocket, clock, errors, hello
       })
       if (queue.length === 0) await (ms === undefined ? come : Promise.race([come, clock.sleep(ms, waited.signal)]))
       waited.abort()
-      return queue.shift()
+      const event = queue.shift()
+      if (event !== undefined && "size" in event) unread -= event.size
+      return event
     },
     close,
   }

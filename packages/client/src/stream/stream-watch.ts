@@ -11,6 +11,7 @@ import {
   faultOf,
   openSocket,
   type StreamSocket,
+  tooLarge,
   type WebSocketClass,
 } from "./stream-socket.ts"
 import type { Condition } from "./where.ts"
@@ -48,7 +49,7 @@ const successorMs = 50
 const longestWaitMs = 30_000
 const operations = ["snapshot", "create", "upsert", "patch", "delete"] as const
 
-const frameOf = (message: Json): RecordFrame | undefined => {
+const frameOf = (message: Json, size: number): RecordFrame | undefined => {
   const op = operations.find((one) => one === message["op"])
   const { append, complete, data } = message
   if (op === undefined) return undefined
@@ -60,6 +61,7 @@ const frameOf = (message: Json): RecordFrame | undefined => {
     // Servers that send a snapshot in one piece don't say so.
     complete: complete !== false,
     seq: textOf(message, "seq"),
+    size,
   }
 }
 
@@ -86,7 +88,7 @@ export async function* watchView<T>(
   view: string,
   { key, take, onState, signal }: WatchOptions,
 ): AsyncGenerator<Watched<T>, void, void> {
-  const state = createStreamRecords<T>()
+  const state = createStreamRecords<T>(() => tooLarge(errors))
   const report = followConnection(onState)
   let after: string | undefined
   let failures = 0
@@ -106,7 +108,7 @@ export async function* watchView<T>(
   }
 
   /** What a message changes. Throws SvcError. */
-  const receive = (message: Json): Change<T> | undefined => {
+  const receive = (message: Json, size: number): Change<T> | undefined => {
     if (message["type"] === "error") {
       const fault = faultOf(message, errors)
       if (!fault.retryable && message["fatal"] !== true) throw fault
@@ -115,7 +117,7 @@ export async function* watchView<T>(
       failures = 0
       state.sortBy(sortIn(message))
     }
-    const frame = message["entity"] === view ? frameOf(message) : undefined
+    const frame = message["entity"] === view ? frameOf(message, size) : undefined
     after = frame?.seq ?? after
     return frame && state.apply(frame)
   }
@@ -130,7 +132,7 @@ export async function* watchView<T>(
       const event = await socket.next(held === undefined ? undefined : successorMs)
       if (event !== undefined && !("ended" in event)) report({ is: "silent" in event ? "unanswered" : "heard" })
       const { size } = state.records()
-      const change = event !== undefined && "message" in event ? receive(event.message) : undefined
+      const change = event !== undefined && "message" in event ? receive(event.message, event.size) : undefined
       const whole = joined(held, change, state.records().size - size)
       if (held !== undefined && whole === undefined) yield { records: state.records(), change: held }
       held = whole === undefined && change !== undefined && isHalf(change) ? change : undefined
