@@ -97,6 +97,12 @@ test(
     const lacking = [{ field: "nothing", op: "eq", value: 1 }]
     expect(await mcp.fails("read_view", { ...wrong, where: lacking })).toMatchObject({ code: "field-not-found" })
     expect(await mcp.fails("read_view", { ...wrong, fields: ["nothing"] })).toMatchObject({ code: "field-not-found" })
+    const unfit = [{ field: lamports, op: "gt", value: "0.5 SOL" }]
+    for (const name of ["read_view", "wait_for_change"])
+      expect(await mcp.fails(name, { ...wrong, where: unfit })).toMatchObject({
+        code: "invalid-where",
+        message: expect.stringMatching(/lamports.*u64.*0\.5 SOL/),
+      })
     const never = { ...wrong, where: [{ field: lamports, op: "eq", value: 1 }], timeout_seconds: 1 }
     expect(await mcp.call("wait_for_change", never)).toEqual({ view: "SolTransfer/list", timed_out: true })
   },

@@ -24,6 +24,9 @@ const schema: StackSchema = {
         ["amount.lamports", "u64"],
         ["terms.last", "Option<Terms>"],
         ["terms.side", "Side"],
+        ["terms.ratio", "Option < f64 >"],
+        ["terms.open", "bool"],
+        ["terms.owner", "solana_pubkey::Pubkey"],
       ].map(([path = "", rust_type = ""]) => ({ path, rust_type, nullable: true, section: "" })),
       views: [{ id: view, mode: "list", needs_key: false, key_field: null, sort: null, pipeline: [] }],
     },
@@ -178,7 +181,7 @@ const refused = (where: readonly unknown[], options: Options = { schema }) =>
   )
 
 test("a field that the view lacks is an error, also while the view is empty, and names the fields", async () => {
-  const hint = "Its fields: id.address, amount.lamports, terms.last, terms.side."
+  const hint = "Its fields: id.address, amount.lamports, terms.last, terms.side, terms.ratio, terms.open, terms.owner."
   for (const field of ["amount", "amount.lamport", "amount.lamports.x", "terms.last.cost", "terms.side.Buy", ""]) {
     expect(await refused([{ field, op: "eq", value: 1 }])).toEqual([
       "field-not-found",
@@ -187,7 +190,7 @@ test("a field that the view lacks is an error, also while the view is empty, and
     ])
   }
   for (const field of ["id.address", "terms.last", "terms.last.price", "terms.last.price.value"]) {
-    expect(await refused([{ field, op: "ne", value: "x" }])).toBe("accepted")
+    expect(await refused([{ field, op: "ne", value: null }])).toBe("accepted")
   }
   // Without a schema, the records tell.
   const where: readonly Condition[] = [{ field: "constructor.name", op: "ne", value: "x" }]
@@ -212,4 +215,41 @@ test("a condition that can't be meant is an error", async () => {
   ]) {
     expect((await refused([{ field, op, value }]))[0]).toBe("invalid-where")
   }
+})
+
+const owner = "So11111111111111111111111111111111111111112"
+
+test.each([
+  [
+    "amount.lamports",
+    "u64",
+    ["5", 5, 5n, "-1", "18446744073709551616"],
+    ["", "500,000,000", "+5", "0.5 SOL", "0x1d", "abc", "5.0", "1e9", " 5", 5.5, true],
+  ],
+  ["terms.last.price.value", "u64", ["5"], ["abc"]],
+  ["terms.ratio", "Option < f64 >", ["0.5", 1e300, -1, "1e9"], ["abc", "1,5", "0x1", true]],
+  ["terms.open", "bool", [true, "false"], ["yes", 1, ""]],
+  ["id.address", "String", ["5", ""], [5, true]],
+  ["terms.owner", "solana_pubkey::Pubkey", [owner], ["me", `${owner}0`, 5]],
+  // Streams have it as a text or as an object.
+  ["terms.side", "Side", ["Buy", 5, true], []],
+] as const)("%s is a %s, and takes only values of that type", async (field, type, fit, unfit) => {
+  for (const value of [...fit, null]) expect(await refused([{ field, op: "eq", value }])).toBe("accepted")
+  for (const value of unfit) {
+    const message = `The condition on "${field}" (${type}) doesn't take ${JSON.stringify(value)}`
+    const hint = expect.stringMatching(/^Pass /)
+    expect(await refused([{ field, op: "eq", value }])).toEqual(["invalid-where", message, hint])
+    expect(await refused([{ field, op: "in", value: [null, value] }])).toEqual(["invalid-where", message, hint])
+  }
+})
+
+test("an operator that a field's type doesn't have is an error, and null has no order", async () => {
+  for (const [field, op, value] of [
+    ["amount.lamports", "contains", 5],
+    ["amount.lamports", "gt", null],
+    ["terms.ratio", "contains", "5"],
+    ["terms.open", "lt", true],
+  ])
+    expect((await refused([{ field, op, value }]))[0]).toBe("invalid-where")
+  expect(await refused([{ field: "terms.owner", op: "contains", value: "So1" }])).toBe("accepted")
 })

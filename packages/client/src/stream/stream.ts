@@ -10,7 +10,7 @@ export type StreamOptions = {
   readonly websocketUrl: string
   /** A session with the scope `read`, made for the same URL. */
   readonly session: Session
-  /** The stack's schema, by which `where` knows the fields of a view that has no records yet. */
+  /** The stack's schema, by which `where` knows a view's fields and their types. */
   readonly schema?: StackSchema
   /** Where the runtime has no global WebSocket, as in Node 20: a class such as that of the package `ws`. */
   readonly webSocket?: WebSocketClass

@@ -54,62 +54,120 @@ const tests: Readonly<Record<Condition["op"], (found: unknown, given: unknown) =
     typeof found === "string" ? found.includes(String(given)) : listOf(found).some((one) => compare(one, given) === 0),
 }
 
-/** Whether a type is a structure with a member at this path. */
-const hasMember = (types: StackSchema["types"], text: string, [name, ...rest]: readonly string[]): boolean => {
-  if (name === undefined) return true
-  const inner = text.replaceAll(/\s/g, "").replace(/^(?:Option<)+(.*?)>+$/, "$1")
-  const type = types.find((one) => one.name === inner)
-  return type?.kind === "struct" && type.fields.some((one) => one.name === name && hasMember(types, one.type, rest))
+/** A type without white space and Option: u64 for `Option < u64 >`. */
+const bare = (type: string): string => {
+  const text = type.replaceAll(/\s/g, "")
+  const inner = /^Option<(.*)>$/.exec(text)?.[1]
+  return inner === undefined ? text : bare(inner)
 }
 
-type Given = {
+/** The type of what a value of this type has at this path; undefined if there is nothing. */
+const typeIn = (types: StackSchema["types"], type: string, [name, ...rest]: readonly string[]): string | undefined => {
+  if (name === undefined) return type
+  const structure = types.find((one) => one.name === bare(type))
+  const member = structure?.kind === "struct" ? structure.fields.find((one) => one.name === name) : undefined
+  return member && typeIn(types, member.type, rest)
+}
+
+type View = {
   readonly view: string
-  readonly where: readonly Condition[]
   readonly schema: StackSchema | undefined
   readonly errors: Pick<Errors, "ownError">
 }
 
-/** Throws unless the conditions can be asked of the view. Returns the test, which throws if no record has a field. */
-const filterOf = ({ view, where, schema, errors: { ownError } }: Given) => {
-  const lacks = (field: string, fields: readonly string[]) =>
-    ownError("field-not-found", `${view} has no field ${JSON.stringify(field)}`, {
-      hint: `Its fields: ${fields.slice(0, 100).join(", ")}.`,
-      details: { field, fields },
-    })
-  const entity = schema?.entities.find(({ name }) => name === view.split("/")[0])
-  for (const { field, op, value } of where) {
-    const invalid = (reason: string) => ownError("invalid-where", `The condition on ${JSON.stringify(field)} ${reason}`)
-    if (!operators.includes(op)) throw invalid(`has no operator: use one of ${operators.join(", ")}`)
-    if ((op === "in") !== Array.isArray(value))
-      throw invalid(op === "in" ? "needs a list" : "takes one value, not a list")
-    for (const one of op === "in" ? listOf(value) : [value]) {
-      if (isObject(one) || one === undefined) throw invalid("needs a text, a number, true, false or null")
-      if (Number.isInteger(one) && !Number.isSafeInteger(one)) throw invalid("needs its integer as a decimal string")
-    }
-    if (schema === undefined || entity === undefined) continue
-    const isField = entity.fields.some(
-      ({ path, rust_type }) =>
-        field === path ||
-        (field.startsWith(`${path}.`) && hasMember(schema.types, rust_type, field.slice(path.length + 1).split("."))),
-    )
-    if (!isField)
-      throw lacks(
-        field,
-        entity.fields.map(({ path }) => path),
-      )
+const lacks = ({ view, errors }: View, field: string, fields: readonly string[]) =>
+  errors.ownError("field-not-found", `${view} has no field ${JSON.stringify(field)}`, {
+    hint: `Its fields: ${fields.slice(0, 100).join(", ")}.`,
+    details: { field, fields },
+  })
+
+const entityOf = ({ view, schema }: View) => schema?.entities.find(({ name }) => name === view.split("/")[0])
+
+/** A field's type; undefined if no schema tells. Throws field-not-found. */
+export const fieldType = (view: View, field: string): string | undefined => {
+  const fields = entityOf(view)?.fields
+  if (fields === undefined) return undefined
+  for (const { path, rust_type: type } of fields) {
+    const rest =
+      field === path ? [] : field.startsWith(`${path}.`) ? field.slice(path.length + 1).split(".") : undefined
+    const found = rest && typeIn(view.schema?.types ?? [], type, rest)
+    if (found !== undefined) return found
   }
+  const paths = fields.map(({ path }) => path)
+  throw lacks(view, field, paths)
+}
+
+/** What can be compared with a field, by its type. Other types may be streamed in several forms. */
+const kinds: readonly {
+  readonly type: RegExp
+  readonly wanted: string
+  readonly never: readonly Condition["op"][]
+  readonly fits: (value: unknown, op: Condition["op"]) => boolean
+}[] = [
+  {
+    type: /^[iu](?:8|16|32|64|128|256|size)$/,
+    wanted: 'an integer, such as 5 or "5"',
+    never: ["contains"],
+    fits: (value) => typeof exact(value) === "bigint" || Number.isInteger(value),
+  },
+  {
+    type: /^f(?:32|64)$/,
+    wanted: 'a number, such as 0.5 or "0.5"',
+    never: ["contains"],
+    fits: (value) => givenNumber(value) !== undefined,
+  },
+  {
+    type: /^bool$/,
+    wanted: "true or false",
+    never: ["lt", "lte", "gt", "gte", "contains"],
+    fits: (value) => ["true", "false"].includes(String(value)),
+  },
+  { type: /^(?:String|&?str)$/, wanted: "a text", never: [], fits: (value) => typeof value === "string" },
+  {
+    type: /(?:^|::)(?:pubkey|publickey)$/i,
+    wanted: "an address in base58",
+    never: [],
+    fits: (value, op) =>
+      typeof value === "string" && (!["eq", "ne", "in"].includes(op) || /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(value)),
+  },
+]
+
+/** Throws for a condition that the view can't fulfil, whatever its records are. */
+const checkCondition = (view: View, { field, op, value }: Condition): void => {
+  const invalid = (reason: string, hint?: string, details?: object) =>
+    view.errors.ownError("invalid-where", `The condition on ${JSON.stringify(field)} ${reason}`, { hint, details })
+  if (!operators.includes(op)) throw invalid(`has no operator: use one of ${operators.join(", ")}`)
+  if ((op === "in") !== Array.isArray(value))
+    throw invalid(op === "in" ? "needs a list" : "takes one value, not a list")
+  const type = fieldType(view, field)
+  const kind = kinds.find((one) => one.type.test(bare(type ?? "")))
+  if (kind?.never.includes(op) === true) throw invalid(`(${type}) can't be compared by ${op}`)
+  for (const one of op === "in" ? listOf(value) : [value]) {
+    if (isObject(one) || one === undefined) throw invalid("needs a text, a number, true, false or null")
+    const isLost = Number.isInteger(one) && !Number.isSafeInteger(one)
+    if (isLost && !bare(type ?? "").startsWith("f")) throw invalid("needs its integer as a decimal string")
+    const isNull = one === null && ["eq", "ne", "in"].includes(op)
+    if (kind === undefined || isNull || kind.fits(one, op)) continue
+    const shown = typeof one === "bigint" ? String(one) : JSON.stringify(one)
+    throw invalid(`(${type}) doesn't take ${shown}`, `Pass ${kind.wanted}.`, { field, type, value: shown })
+  }
+}
+
+/** Throws unless the conditions can be asked of the view. `check` throws if no record has a field. */
+export const createFilter = (view: View, where: readonly Condition[]) => {
+  for (const one of where) checkCondition(view, one)
   const conditions = where.map((one) => ({ ...one, path: one.field.split(".") }))
   return {
     matches: (record: unknown): boolean =>
       conditions.every(({ path, op, value }) => tests[op](valueAt(record, path) ?? null, value)),
     /** Without a schema, only the records tell which fields there are. */
     check: (records: ReadonlyMap<string, unknown>): void => {
-      if (entity !== undefined || records.size === 0) return
+      if (entityOf(view) !== undefined || records.size === 0) return
       const missing = conditions.find(({ path }) =>
         [...records.values()].every((record) => valueAt(record, path) === undefined),
       )
       const [first] = records.values()
-      if (missing !== undefined) throw lacks(missing.field, isObject(first) ? Object.keys(first) : [])
+      if (missing !== undefined) throw lacks(view, missing.field, isObject(first) ? Object.keys(first) : [])
     },
   }
 }
@@ -117,9 +175,9 @@ const filterOf = ({ view, where, schema, errors: { ownError } }: Given) => {
 /** The same steps with only the records that fulfil all conditions. A record that no longer does is a `delete`. */
 export async function* filtered<T>(
   steps: AsyncGenerator<Watched<T>, void, void>,
-  given: Given,
+  { where, ...view }: View & { readonly where: readonly Condition[] },
 ): AsyncGenerator<Watched<T>, void, void> {
-  const { matches, check } = filterOf(given)
+  const { matches, check } = createFilter(view, where)
   let kept: ReadonlyMap<string, T> = new Map()
   for await (const { records, change } of steps) {
     check(records)

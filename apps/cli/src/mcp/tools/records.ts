@@ -1,5 +1,5 @@
-import { type StackSchema, SvcError } from "@svc/client"
-import { isObject } from "@svc/common/json-object"
+import { type Condition, type StackSchema, SvcError } from "@svc/client"
+import { isObject, parseJson } from "@svc/common/json-object"
 import { z } from "zod"
 import { CliError } from "../../errors.ts"
 import { createLater, openView } from "../../stream/view.ts"
@@ -22,12 +22,18 @@ const selection = {
     .optional(),
 }
 
+/** Some frameworks write the list of `in` as JSON text. */
+const withList = ({ value: given, ...condition }: Condition): Condition => {
+  const read = condition.op === "in" && typeof given === "string" ? parseJson(given) : given
+  return { ...condition, value: Array.isArray(read) ? read : given }
+}
+
 const open = async (
   { context }: Pick<Call, "context">,
   { stack, view, key, where }: z.output<z.ZodObject<typeof selection>>,
 ) => ({
   ...(await openView(context(), stack, view)),
-  chosen: { ...(key !== undefined && { key }), ...(where !== undefined && { where }) },
+  chosen: { ...(key !== undefined && { key }), ...(where !== undefined && { where: where.map(withList) }) },
 })
 
 /** The same records with these fields only, by their paths. Throws field-not-found for one that the view lacks. */
