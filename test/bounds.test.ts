@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { longestOverlap as longestOverlapOfCli } from "../apps/cli/src/account/keys.ts"
-import { lifetimeMs, maxStreams, maxStreamsPerClient } from "../apps/docs-server/src/mcp/streams.ts"
+import { lifetimeMs, maxStreamsPerClient } from "../apps/docs-server/src/mcp/streams.ts"
 import { maxLiveKeys, maxReplacedKeys } from "../apps/platform-api/src/auth/account-keys.ts"
 import { smallBytes } from "../apps/platform-api/src/compiler/compiler.ts"
 import { maxWaitingPerOwner } from "../apps/platform-api/src/compiler/queue.ts"
@@ -114,7 +114,6 @@ const bounds: readonly Bound[] = [
   ["docs/operations.md", "takes all of its # seconds", stepMs, seconds],
   ["docs/operations.md", "seconds # in a row", mostClaims, times],
   ["notifications.md", "every # seconds", commentMs, seconds],
-  ["limits.md", "| # open,", maxStreams, String],
   ["limits.md", "# per client address", maxStreamsPerClient, String],
   ["streams.md", "# connections", connectionsPerAddress, String],
   ["limits.md", "# minutes each", lifetimeMs, minutes],

@@ -106,8 +106,6 @@ const messageRoute = (path: string, alias: string) =>
 /** The MCP endpoint: messages by POST, the descriptor or an event stream by GET. */
 export const mcpRoutes = (app: DocsApp, { site, answer, protocolVersions, streams }: McpDependencies): void => {
   const openStream = (c: Context<HttpEnv>): Response => {
-    const noStream = (message: string, hint: string) =>
-      errors.fail("method_not_allowed", { message, hint, headers: { Allow: "POST" } })
     const version = c.req.header("mcp-protocol-version")
     if (version !== undefined && !protocolVersions.includes(version))
       throw errors.fail("invalid_request", {
@@ -115,21 +113,19 @@ export const mcpRoutes = (app: DocsApp, { site, answer, protocolVersions, stream
         hint: `Name one of ${protocolVersions.join(", ")}, or none; see /openapi.json.`,
       })
     if (version !== undefined && version >= "2026-07-28")
-      throw noStream("MCP 2026-07-28 has no stream over GET.", "Call subscriptions/listen by POST; see /openapi.json.")
+      throw errors.fail("method_not_allowed", {
+        message: "MCP 2026-07-28 has no stream over GET.",
+        hint: "Call subscriptions/listen by POST; see /openapi.json.",
+        headers: { Allow: "POST" },
+      })
     if (c.req.method === "HEAD") return c.body(null, 200, streamHeaders)
-    const client = addressBucket(c.get("clientAddress"))
-    if (streams.countOf(client) >= maxStreamsPerClient)
+    const stream = streams.open(addressBucket(c.get("clientAddress")))
+    if (stream === undefined)
       throw errors.fail("rate_limited", {
-        message: `This address has ${maxStreamsPerClient} event streams open.`,
+        message: `This address has ${maxStreamsPerClient} event streams open, or its network as many as it may.`,
         hint: "Close one of them. All tools answer by POST without a stream; see /openapi.json.",
         retryAfterSeconds: lifetimeMs / 1000,
       })
-    const stream = streams.open(client)
-    if (stream === undefined)
-      throw noStream(
-        "No further event stream can be opened now.",
-        "All tools answer by POST without one; see /openapi.json.",
-      )
     countStream(c)
     return c.body(stream, 200, streamHeaders)
   }

@@ -1,32 +1,42 @@
+import { bucketNetwork } from "@svc/http"
+import { addressesPerNetwork } from "@svc/limits"
+
 const keepAliveMs = 15_000
 export const lifetimeMs = 5 * 60_000
 
-/** The open event streams: limited in number, per client and in time. They all close with the server. */
+/** The open event streams: limited in number per client and network, and in time. They all close with the server. */
 export type Streams = {
-  /** Opens the stream of GET /mcp; undefined when no more may be open. */
+  /** Opens the stream of GET /mcp; undefined when the client or its network may open no more. */
   readonly open: (client: string) => ReadableStream<Uint8Array> | undefined
-  /** How many a client has open. */
-  readonly countOf: (client: string) => number
   readonly size: () => number
   readonly closeAll: () => void
 }
 
 const comment = (text: string): Uint8Array => new TextEncoder().encode(`: ${text}\n\n`)
 
-export const maxStreams = 256
 export const maxStreamsPerClient = 8
 
 export const createStreams = (): Streams => {
   const open = new Set<() => void>()
-  const byClient = new Map<string, number>()
+  /** How many each client has open, and each network. */
+  const counts = new Map<string, number>()
   let closed = false
 
-  const countOf = (client: string): number => byClient.get(client) ?? 0
+  const count = (names: readonly string[], change: 1 | -1): void => {
+    for (const name of names) {
+      const left = (counts.get(name) ?? 0) + change
+      if (left === 0) counts.delete(name)
+      else counts.set(name, left)
+    }
+  }
+  const isFull = (name: string, limit: number): boolean => (counts.get(name) ?? 0) >= limit
   return {
-    countOf,
     open: (client) => {
-      if (closed || open.size >= maxStreams) return undefined
-      byClient.set(client, countOf(client) + 1)
+      const network = bucketNetwork(client)
+      if (closed || isFull(client, maxStreamsPerClient)) return undefined
+      if (isFull(network, addressesPerNetwork * maxStreamsPerClient)) return undefined
+      const names = [...new Set([client, network])]
+      count(names, 1)
       let release = () => {}
       return new ReadableStream<Uint8Array>({
         start: (controller) => {
@@ -34,9 +44,7 @@ export const createStreams = (): Streams => {
             if (!open.delete(end)) return
             clearTimeout(lifetime)
             clearInterval(keepAlive)
-            const left = countOf(client) - 1
-            if (left === 0) byClient.delete(client)
-            else byClient.set(client, left)
+            count(names, -1)
           }
           const end = () => {
             release()
