@@ -1,7 +1,9 @@
 // What an agent does from its first day on, by the tools of svc mcp alone.
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { createRandom } from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { z } from "zod"
 import { type McpClient, startMcp } from "../apps/cli/test/mcp-client.ts"
 import { runProgram } from "../apps/cli/test/tool.ts"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
@@ -48,6 +50,9 @@ const remember = async (home = "") => {
   for (const key of stored.match(/svc_[a-z]+_\w+/g) ?? []) keys.add(key)
 }
 
+const changesIn = ({ changes }: Record<string, unknown>) =>
+  z.array(z.object({ op: z.string(), key: z.string(), record: z.unknown() })).parse(changes)
+
 test("an agent signs up; its key is stored and not shown", { timeout }, async () => {
   expect(await mcp.call("account")).toMatchObject({ status: "signed-out" })
   const account = await mcp.call("account", { sign_up: true })
@@ -82,7 +87,8 @@ test(
         },
       },
     )
-    expect(waited).toMatchObject({ op: "upsert", key: expect.any(String), record: expect.any(Object) })
+    const [change] = changesIn(waited)
+    expect(change).toMatchObject({ op: "upsert", key: expect.any(String), record: expect.any(Object) })
     const where = [{ field: lamports, op: "gte", value: 1_234_567_890 }]
     const read = await mcp.call("read_view", {
       stack: "transfers",
@@ -91,7 +97,7 @@ test(
       fields: [lamports],
     })
     expect(read["records"]).toEqual(
-      expect.arrayContaining([{ key: waited["key"], record: { [lamports]: "1234567890" } }]),
+      expect.arrayContaining([{ key: change?.key, record: { [lamports]: "1234567890" } }]),
     )
     const wrong = { stack: "transfers", view: "SolTransfer/list" }
     const lacking = [{ field: "nothing", op: "eq", value: 1 }]
@@ -104,9 +110,48 @@ test(
         message: expect.stringMatching(/lamports.*u64.*0\.5 SOL/),
       })
     const never = { ...wrong, where: [{ field: lamports, op: "eq", value: 1 }], timeout_seconds: 1 }
-    expect(await mcp.call("wait_for_change", never)).toEqual({ view: "SolTransfer/list", timed_out: true })
+    expect(await mcp.call("wait_for_change", never)).toEqual({
+      view: "SolTransfer/list",
+      changes: [],
+      next: expect.any(String),
+      timed_out: true,
+    })
   },
 )
+
+test("of 1,000 changes with calls at any time between them, each is reported once", { timeout }, async () => {
+  const view = { stack: "transfers", view: "SolTransfer/list" }
+  const fields = ["amount.lamports"]
+  const { next } = createRandom()
+  const amounts = Array.from({ length: 1000 }, (_, index) => 7_000_000 + index)
+  let { next: after } = await mcp.call("read_view", { ...view, limit: 1 })
+  const heard: number[] = []
+  const where = [
+    { field: "amount.lamports", op: "gte", value: 7_000_000 },
+    { field: "amount.lamports", op: "lt", value: "7001000" },
+  ]
+  const left = [...amounts]
+  while (heard.length < amounts.length) {
+    // Some come between two calls, some while one waits.
+    const now = left.splice(0, Math.floor(next() * 100))
+    const funded = Promise.all(now.map((amount) => wallet.fund(BigInt(amount))))
+    if (next() < 0.5) await funded
+    const waited = await mcp.call("wait_for_change", { ...view, where, after, timeout_seconds: 1 })
+    for (const { record } of changesIn(waited)) heard.push(Number(Object(record).amount.lamports))
+    after = waited["next"]
+    await funded
+  }
+  expect(heard.toSorted((a, b) => a - b)).toEqual(amounts)
+  const sort = { field: "amount.lamports", order: "desc" }
+  const { records } = await mcp.call("read_view", { ...view, where, sort, fields, limit: 3 })
+  expect(records).toMatchObject(
+    [7_000_999, 7_000_998, 7_000_997].map((amount) => ({ record: { [fields[0] ?? ""]: String(amount) } })),
+  )
+  for (const wrong of ["x", "x.1", `${String(after)}0`])
+    expect(await mcp.fails("wait_for_change", { ...view, after: wrong })).toMatchObject({ code: "invalid-cursor" })
+  const unknown = { sort: { field: "amount.lamport" } }
+  expect(await mcp.fails("read_view", { ...view, ...unknown })).toMatchObject({ code: "field-not-found" })
+})
 
 test("a wait ends at once when it is cancelled, and when the client goes away", { timeout }, async () => {
   const leaving = new AbortController()
@@ -225,7 +270,9 @@ test(
     // 3 wait with a filter, 4 count
     const where = [{ field: "amount.lamports", op: "gte", value: "1500000000" }]
     const onprogress = () => void wallet.fund(1_600_000_000n)
-    expect(await agent.call("wait_for_change", { ...transfers, where }, { onprogress })).toMatchObject({ op: "upsert" })
+    expect(await agent.call("wait_for_change", { ...transfers, where }, { onprogress })).toMatchObject({
+      changes: [{ op: "upsert" }],
+    })
     await agent.call("read_view", { ...transfers, fields: ["amount.lamports"], limit: 100 })
     // 5 a browser's key: the tools find the command, which a person or a shell runs
     await agent.call("search_docs", { query: "publishable key origin browser", limit: 1 })

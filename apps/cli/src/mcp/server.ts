@@ -8,6 +8,7 @@ import { fetchSkills, skillNames } from "../docs/skills.ts"
 import { readStack } from "../explore/stack.ts"
 import { serviceUrl } from "../settings/settings.ts"
 import { apiForReading } from "../settings/key.ts"
+import { createFollowing, type Following } from "./following.ts"
 import { failed, faultOf, succeeded } from "./result.ts"
 import { createLines } from "./stdio.ts"
 import { callOf, type Tool } from "./tool.ts"
@@ -70,12 +71,12 @@ const addResources = (server: McpServer, context: Context): void => {
 }
 
 /** The server for one client, of any revision. */
-const createServer = (context: Context): McpServer => {
+const createServer = (context: Context, following: Following): McpServer => {
   const server = new McpServer(
     { name: "svc", title: "svc", version: manifest.version },
     { instructions, capabilities: { tools: { listChanged: false }, resources: { listChanged: false } } },
   )
-  const begin = (request: ServerContext) => callOf(context, request)
+  const begin = (request: ServerContext) => callOf(context, following, request)
   serveTools(server.server, tools, { begin, succeeded, failed })
   addResources(server, context)
   return server
@@ -98,7 +99,8 @@ export const serve = async (
   // A library that logs would break the protocol.
   for (const name of ["log", "info", "debug"] as const) console[name] = console.error
   const lines = createLines(input, output)
-  const server = serveStdio(() => createServer(context), {
+  const following = createFollowing()
+  const server = serveStdio(() => createServer(context, following), {
     transport: lines.transport,
     onerror: ({ message }) => context.note(ownError({ code: 0, message }).message.slice(0, 300)),
   })
@@ -106,5 +108,6 @@ export const serve = async (
   exitSoon()
   // What was asked just before the end still gets its response.
   await lines.responses(300)
+  following.close()
   await server.close()
 }

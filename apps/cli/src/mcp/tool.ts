@@ -5,6 +5,7 @@ import { z } from "zod"
 import type { Context } from "../command.ts"
 import { CliError } from "../errors.ts"
 import { untilStopped } from "../until-stopped.ts"
+import type { Following } from "./following.ts"
 
 /** What a call of a tool is given. */
 export type Call = {
@@ -12,6 +13,8 @@ export type Call = {
   readonly context: (given?: Partial<Pick<Context, "args" | "options" | "flags" | "readInput">>) => Context
   /** Aborts when the client cancels the call or goes away. */
   readonly signal: AbortSignal
+  /** The views that this process follows. */
+  readonly following: Following
   /** Tells the client that the call goes on. */
   readonly progress: (message: string) => void
 }
@@ -53,7 +56,7 @@ const commandDefaults = { args: [], options: {}, flags: new Set<string>() }
 const beatMs = 10_000
 
 /** What a call of a tool is given, made from the context of `svc mcp` and of the request. */
-export const callOf = (base: Context, { mcpReq: { signal, notify, _meta } }: ServerContext) => {
+export const callOf = (base: Context, following: Following, { mcpReq: { signal, notify, _meta } }: ServerContext) => {
   const token = _meta?.progressToken
   let progress = 0
   let last = "working"
@@ -68,6 +71,7 @@ export const callOf = (base: Context, { mcpReq: { signal, notify, _meta } }: Ser
   const beat = token === undefined ? undefined : setInterval(() => tell(last), beatMs)
   const call: Call = {
     signal,
+    following,
     progress: tell,
     context: (given = {}) => ({
       ...base,

@@ -1,4 +1,4 @@
-import { createSession, createStream, type Watched } from "@svc/client"
+import { type Change, createSession, createStream, type Watched } from "@svc/client"
 import { firstView } from "@svc/common/stack-views"
 import type { Context } from "../command.ts"
 import { missing, readStack } from "../explore/stack.ts"
@@ -8,17 +8,20 @@ import { webSocketFor } from "./web-socket.ts"
 
 type Records = ReadonlyMap<string, unknown>
 
-const differences = (before: Records, after: Records): object[] => [
-  ...[...before.keys()].filter((key) => !after.has(key)).map((key) => ({ op: "delete", key })),
+/** A change of one record. */
+export type Difference = Exclude<Change<unknown>, { readonly op: "snapshot" }>
+
+const differences = (before: Records, after: Records): Difference[] => [
+  ...[...before.keys()].filter((key) => !after.has(key)).map((key) => ({ op: "delete" as const, key })),
   ...[...after]
     .filter(([key, record]) => JSON.stringify(before.get(key)) !== JSON.stringify(record))
-    .map(([key, record]) => ({ op: "upsert", key, record })),
+    .map(([key, record]) => ({ op: "upsert" as const, key, record })),
 ]
 
 /** The changes since the last step. A snapshot after the first one follows a lost connection: what differs has changed. */
 export const createLater = () => {
   let before: Records | undefined
-  return ({ records, change }: Watched<unknown>): readonly object[] => {
+  return ({ records, change }: Watched<unknown>): readonly Difference[] => {
     const last = before
     before = records
     if (change.op !== "snapshot") return [change]

@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts"
 export { systemClock } from "./clock.ts"
-export { SvcError } from "./error.ts"
+export { ownError, SvcError } from "./error.ts"
 import { ownError, SvcError } from "./error.ts"
 import { isObject, parseJson, textOf } from "./json.ts"
 

@@ -58,6 +58,16 @@ export const valueAt = (record: unknown, path: readonly string[]): unknown =>
     record,
   )
 
+/** The records in this order; those with the same value by their keys. */
+export const inOrder = <T>(records: ReadonlyMap<string, T>, { field, order }: Sort): Map<string, T> => {
+  const sign = order === "desc" ? -1 : 1
+  return new Map(
+    [...records].sort(
+      ([k, a], [l, b]) => sign * compare(valueAt(a, field), valueAt(b, field)) || (k < l ? -1 : k > l ? 1 : 0),
+    ),
+  )
+}
+
 /** The records of a view as frames make them. @param tooLarge the error for more than may be kept */
 export const createStreamRecords = <T>(tooLarge: () => Error) => {
   let records = new Map<string, T>()
@@ -81,16 +91,7 @@ export const createStreamRecords = <T>(tooLarge: () => Error) => {
     else target.set(key, (op === "patch" ? merge(target.get(key), data, append) : data) as T)
   }
 
-  const inOrder = (map: Map<string, T>): Map<string, T> => {
-    if (sort === undefined) return map
-    const { field, order } = sort
-    const sign = order === "desc" ? -1 : 1
-    return new Map(
-      [...map].sort(
-        ([k, a], [l, b]) => sign * compare(valueAt(a, field), valueAt(b, field)) || (k < l ? -1 : k > l ? 1 : 0),
-      ),
-    )
-  }
+  const sorted = (map: Map<string, T>): Map<string, T> => (sort === undefined ? map : inOrder(map, sort))
 
   return {
     /** In the view's order, where it has one. */
@@ -113,14 +114,14 @@ export const createStreamRecords = <T>(tooLarge: () => Error) => {
         }
         keepBounded(partial, size)
         if (!complete) return undefined
-        records = inOrder(partial)
+        records = sorted(partial)
         partial = undefined
         return { op: "snapshot" }
       }
       put(partial ?? records, frame)
       keepBounded(partial ?? records, size)
       if (partial !== undefined) return undefined
-      if (op !== "delete") records = inOrder(records)
+      if (op !== "delete") records = sorted(records)
       const record = records.get(key)
       return op === "delete" || record === undefined ? { op: "delete", key } : { op: "upsert", key, record }
     },

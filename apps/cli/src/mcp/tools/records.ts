@@ -1,8 +1,10 @@
 import { type Condition, type StackSchema, SvcError } from "@svc/client"
+import { inOrder } from "@svc/client/records"
 import { isObject, parseJson } from "@svc/common/json-object"
 import { z } from "zod"
 import { CliError } from "../../errors.ts"
-import { createLater, openView } from "../../stream/view.ts"
+import { openView } from "../../stream/view.ts"
+import { checkField, filterFor, type Step } from "../following.ts"
 import { fitting, plainJson } from "../result.ts"
 import { type Call, defineTool, readOnly, within } from "../tool.ts"
 
@@ -29,12 +31,13 @@ const withList = ({ value: given, ...condition }: Condition): Condition => {
 }
 
 const open = async (
-  { context }: Pick<Call, "context">,
+  { context, following }: Pick<Call, "context" | "following">,
   { stack, view, key, where }: z.output<z.ZodObject<typeof selection>>,
-) => ({
-  ...(await openView(context(), stack, view)),
-  chosen: { ...(key !== undefined && { key }), ...(where !== undefined && { where: where.map(withList) }) },
-})
+) => {
+  const opened = await openView(context(), stack, view)
+  const matches = filterFor(opened, where?.map(withList))
+  return { ...opened, matches, followed: following.follow(opened, key) }
+}
 
 /** The same records with these fields only, by their paths. Throws field-not-found for one that the view lacks. */
 const projection = (view: string, schema: StackSchema, fields: readonly string[] | undefined) => {
@@ -56,83 +59,113 @@ const projection = (view: string, schema: StackSchema, fields: readonly string[]
   return (record: unknown) => Object.fromEntries(fields.map((field) => [field, valueAt(record, field)]))
 }
 
+const asJson = ({ changes, next }: Step) => ({ changes: changes.map(plainJson), next })
+const withoutRecords = ({ changes, next }: Step) => ({
+  changes: changes.map((change) => ({ ...change, record: undefined })),
+  next,
+})
+
 /** Less than the minute after which clients give up a call. */
 const readSeconds = 50
+const tooLarge: ReadonlySet<string> = new Set(["snapshot-limit-exceeded", "snapshot-too-large"])
 
 export const recordTools = [
   defineTool({
     name: "read_view",
     description:
-      "Read the records that a view has now. where compares integers exactly, whatever their width; u64 are decimal strings. Name fields (paths) to save tokens. Default view: the stack's first.",
+      "Read the records that a view has now: those that fulfil where, sorted, the first limit of them. u64 are decimal strings and compare exactly. Name fields (paths) to save tokens. Default view: the stack's first.",
     input: {
       ...selection,
+      sort: z.strictObject({ field: z.string(), order: z.enum(["asc", "desc"]).default("asc") }).optional(),
       fields: z.array(z.string()).optional(),
       limit: z.int().min(1).max(100).default(20),
     },
     output: {
       view: z.string(),
       records: z.array(z.object({ key: z.string(), record: z.unknown() })),
+      next: z.string().optional().meta({ description: "after of wait_for_change" }),
       truncated: z.boolean().optional(),
       hint: z.string().optional(),
     },
     annotations: readOnly,
-    run: async (call, { fields, limit, ...given }) => {
-      const { stream, view, schema, chosen } = await open(call, given)
+    run: async (call, { fields, limit, sort, ...given }) => {
+      const { stream, view, schema, matches, followed } = await open(call, given)
       const shown = projection(view, schema, fields)
-      // With a filter, the first records may all be others.
-      const take = given.where === undefined ? { take: limit + 1 } : {}
-      const read = await within(call, readSeconds, async (signal) => {
-        for await (const { records } of stream.watch(view, { ...chosen, ...take, signal })) {
-          const wanted = [...records]
-            .slice(0, limit)
-            .map(([key, record]) => ({ key, record: plainJson(shown(record)) }))
-          const { kept, truncated } = fitting(wanted)
-          if (kept.length === 0 && truncated) {
-            throw new CliError("record-too-large", "A record is larger than a result.", { next: "Name fewer fields." })
-          }
-          const isAll = !truncated && records.size <= limit
-          const hint = "Name fields, narrow where, pass key, or raise limit (100 at most)."
-          return { view, records: kept, ...(!isAll && { truncated: true, hint }) }
-        }
+      if (sort !== undefined) checkField({ view, schema }, sort.field)
+      // The library and a token bound what a view may send; its first records can be read all the same.
+      const firstRecords = async (error: unknown, signal: AbortSignal) => {
+        const isTooLarge = error instanceof SvcError && tooLarge.has(error.code)
+        if (!isTooLarge || given.where !== undefined || sort !== undefined) throw error
+        const { key } = given
+        for await (const { records } of stream.watch(view, { ...(key && { key }), take: limit + 1, signal }))
+          return { records, next: undefined }
         return undefined
-      })
-      if (read !== undefined) return read
+      }
+      const read = await within(call, readSeconds, (signal) =>
+        followed.now(signal).catch((error: unknown) => firstRecords(error, signal)),
+      )
       // The client has cancelled the call.
       if (call.signal.aborted) return { view, records: [], truncated: true }
-      throw new CliError("unreachable", `The stream sent no records of ${view} within ${readSeconds} s.`, {
-        next: "Check key, then call again; describe_stack shows the stream's websocket_url.",
-      })
+      if (read === undefined) {
+        throw new CliError("unreachable", `The stream sent no records of ${view} within ${readSeconds} s.`, {
+          next: "Check key, then call again; describe_stack shows the stream's websocket_url.",
+        })
+      }
+      const found = new Map([...read.records].filter(([, record]) => matches(record)))
+      const ordered = sort === undefined ? found : inOrder(found, { field: sort.field.split("."), order: sort.order })
+      const wanted = [...ordered].slice(0, limit).map(([key, record]) => ({ key, record: plainJson(shown(record)) }))
+      const { kept, truncated } = fitting(wanted)
+      if (kept.length === 0 && truncated) {
+        throw new CliError("record-too-large", "A record is larger than a result.", { next: "Name fewer fields." })
+      }
+      const isAll = !truncated && found.size <= limit
+      const hint = "Name fields, narrow where, pass key, or raise limit (100 at most)."
+      return { view, records: kept, next: read.next, ...(!isAll && { truncated: true, hint }) }
     },
   }),
   defineTool({
     name: "wait_for_change",
     description:
-      "Wait until a record that fulfils where is added, changes, or goes away, instead of polling read_view. Returns the first change, or timed_out: true; then call again.",
-    input: { ...selection, timeout_seconds: z.int().min(1).max(300).default(45) },
+      "Wait until a record that fulfils where is added, changes, or goes away, instead of polling read_view. With after (next of the last call, or of read_view) it returns at once what has changed since: nothing is lost between calls.",
+    input: {
+      ...selection,
+      after: z.string().optional(),
+      timeout_seconds: z.int().min(1).max(300).default(45),
+    },
     output: {
       view: z.string(),
-      op: z.string().optional(),
-      key: z.string().optional(),
-      record: z.unknown().optional(),
-      removed: z.string().optional(),
+      changes: z.array(
+        z.object({
+          op: z.enum(["upsert", "delete"]),
+          key: z.string(),
+          record: z.unknown().optional(),
+          removed: z.string().optional().meta({ description: "key of the record that left for it" }),
+        }),
+      ),
+      next: z.string().optional(),
+      truncated: z.boolean().optional(),
       timed_out: z.boolean().optional(),
     },
     annotations: readOnly,
-    run: async (call, { timeout_seconds: seconds, ...given }) => {
-      const { stream, view, chosen } = await open(call, given)
-      const changesIn = createLater()
-      const changed = await within(call, seconds, async (signal) => {
-        for await (const step of stream.watch(view, { ...chosen, signal })) {
-          call.progress(`watching ${view}`)
-          const [change] = changesIn(step).map(plainJson)
-          if (!isObject(change)) continue
-          const { kept } = fitting([change])
-          const { record: _record, ...short } = change
-          return { view, ...(kept[0] ?? short) }
-        }
-        return undefined
+    run: async (call, { timeout_seconds: seconds, after, ...given }) => {
+      const { view, matches, followed } = await open(call, given)
+      const found = await within(call, seconds, async (signal) => {
+        const from = after ?? (await followed.now(signal))?.next
+        if (from === undefined) return undefined
+        call.progress(`watching ${view}`)
+        return followed.changes(from, matches, signal)
       })
-      return changed ?? { view, timed_out: true }
+      const { seen = [], next = after } = found ?? {}
+      const { kept, truncated } = fitting(seen.map(asJson))
+      // A record that is larger than a result is left out of it.
+      const shown = kept.length > 0 ? kept : seen.slice(0, 1).map(withoutRecords)
+      return {
+        view,
+        changes: shown.flatMap(({ changes }) => changes),
+        next: truncated ? shown.at(-1)?.next : next,
+        truncated: shown.length < seen.length || undefined,
+        timed_out: seen.length === 0 || undefined,
+      }
     },
   }),
 ]

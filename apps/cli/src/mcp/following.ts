@@ -1,0 +1,174 @@
+// The views that this process follows from the first call on, so that nothing is lost between two calls.
+import { randomUUID } from "node:crypto"
+import type { Condition, ConnectionState } from "@svc/client"
+import { ownError } from "@svc/client/http"
+import { createFilter, fieldType } from "@svc/client/where"
+import { CliError } from "../errors.ts"
+import { createLater, type Difference, type openView } from "../stream/view.ts"
+
+/** The bounds of what is kept in memory: changes of a view, views, and the time since a view was last asked for. */
+const mostChanges = 10_000
+const mostViews = 8
+const idleMs = 15 * 60_000
+
+type Viewed = Pick<Awaited<ReturnType<typeof openView>>, "view" | "schema">
+type Opened = Pick<Awaited<ReturnType<typeof openView>>, "stream" | "view" | "schema" | "websocketUrl">
+
+/** A change with what the records that it concerns were before. */
+type Entry = { readonly change: Difference; readonly before: unknown; readonly removed: unknown }
+
+export type Matches = ReturnType<typeof createFilter>["matches"]
+
+/** Changes of one moment, and the cursor after them. */
+export type Step = { readonly changes: readonly Difference[]; readonly next: string }
+
+const errors = { ownError }
+
+/** The test of a tool's conditions. Throws field-not-found and invalid-where. */
+export const filterFor = ({ view, schema }: Viewed, where: readonly Condition[] = []): Matches =>
+  createFilter({ view, schema, errors }, where).matches
+
+/** Throws field-not-found. */
+export const checkField = ({ view, schema }: Viewed, field: string): void =>
+  void fieldType({ view, schema, errors }, field)
+
+const tooOld = (): CliError =>
+  new CliError("invalid-cursor", "after was never given out for this view, or is too old.", {
+    next: "Begin again: call read_view, or wait_for_change without after.",
+  })
+
+/** What a change is to a reader of the records that match. A record that no longer does is deleted. */
+const seenBy = (matches: Matches, { change, before, removed }: Entry): readonly Difference[] => {
+  const left = "removed" in change && matches(removed) ? change.removed : undefined
+  if (change.op === "upsert" && matches(change.record)) {
+    const { removed: _removed, ...rest } = change
+    return [{ ...rest, ...(left !== undefined && { removed: left }) }]
+  }
+  const gone = [before !== undefined && matches(before) ? change.key : undefined, left]
+  return gone.flatMap((key) => (key === undefined ? [] : [{ op: "delete" as const, key }]))
+}
+
+/** Follows a view until it fails, or is left. */
+const follow = ({ stream, view }: Opened, key: string | undefined, onEnd: () => void) => {
+  const id = randomUUID()
+  const leaving = new AbortController()
+  const known = new Map<string, unknown>()
+  let records: ReadonlyMap<string, unknown> | undefined
+  let log: Entry[] = []
+  /** The place of the log's first entry. */
+  let first = 0
+  let failure: { readonly error: unknown } | undefined
+  let isLive = false
+  const waiting = new Set<() => void>()
+
+  const tell = (): void => {
+    for (const wake of waiting) wake()
+  }
+  const run = async (): Promise<void> => {
+    const changesIn = createLater()
+    const onState = ({ kind }: ConnectionState): void => {
+      isLive = kind === "live"
+      tell()
+    }
+    for await (const step of stream.watch(view, {
+      ...(key !== undefined && { key }),
+      onState,
+      signal: leaving.signal,
+    })) {
+      if (records === undefined) for (const [one, record] of step.records) known.set(one, record)
+      for (const change of changesIn(step)) {
+        const removed = "removed" in change ? change.removed : undefined
+        log.push({ change, before: known.get(change.key), removed: removed !== undefined && known.get(removed) })
+        if (removed !== undefined) known.delete(removed)
+        if (change.op === "delete") known.delete(change.key)
+        else known.set(change.key, change.record)
+      }
+      if (log.length > 2 * mostChanges) [first, log] = [first + log.length - mostChanges, log.slice(-mostChanges)]
+      records = step.records
+      tell()
+    }
+  }
+  void run()
+    .catch((error: unknown) => (failure = { error }))
+    .finally(() => {
+      failure ??= { error: tooOld() }
+      onEnd()
+      tell()
+    })
+
+  /** Waits for more. Undefined once the signal aborts. */
+  const more = async (signal: AbortSignal): Promise<true | undefined> => {
+    if (failure !== undefined) throw failure.error
+    if (signal.aborted) return undefined
+    await new Promise<void>((resolve) => {
+      const wake = (): void => {
+        waiting.delete(wake)
+        signal.removeEventListener("abort", wake)
+        resolve()
+      }
+      waiting.add(wake)
+      signal.addEventListener("abort", wake)
+    })
+    return signal.aborted ? undefined : true
+  }
+  const cursorAt = (place: number): string => `${id}.${place}`
+  const end = (): number => first + log.length
+
+  return {
+    /** The records now, and a cursor for what follows. Undefined if the signal aborts first. */
+    now: async (signal: AbortSignal) => {
+      for (;;) {
+        if (records !== undefined && isLive) return { records, next: cursorAt(end()) }
+        if ((await more(signal)) === undefined) return undefined
+      }
+    },
+    /** The changes after a cursor, as soon as there are some, each with the cursor after it. Empty once the signal aborts. */
+    changes: async (cursor: string, matches: Matches, signal: AbortSignal) => {
+      const [, name, digits] = /^(.+)\.(\d+)$/.exec(cursor) ?? []
+      let place = Number(digits)
+      for (;;) {
+        if (name !== id || place < first || place > end()) throw tooOld()
+        const found = log
+          .slice(place - first)
+          .map((entry, index) => ({ changes: seenBy(matches, entry), next: cursorAt(place + index + 1) }))
+        place = end()
+        const next = cursorAt(place)
+        const seen = found.filter(({ changes }) => changes.length > 0)
+        if (seen.length > 0 || (await more(signal)) === undefined) return { seen, next }
+      }
+    },
+    leave: (): void => leaving.abort(),
+  }
+}
+
+export type Followed = ReturnType<typeof follow>
+
+/** The views that are followed, those asked for last at the end. */
+export const createFollowing = () => {
+  const views = new Map<string, { readonly followed: Followed; readonly idle: NodeJS.Timeout }>()
+  const leave = (id: string): void => {
+    const left = views.get(id)
+    views.delete(id)
+    clearTimeout(left?.idle)
+    left?.followed.leave()
+  }
+  return {
+    /** The view, which is followed from now on. */
+    follow: (opened: Opened, key: string | undefined): Followed => {
+      const id = JSON.stringify([opened.websocketUrl, opened.view, key])
+      const known = views.get(id)
+      clearTimeout(known?.idle)
+      const followed = known?.followed ?? follow(opened, key, () => leave(id))
+      views.delete(id)
+      views.set(id, { followed, idle: setTimeout(() => leave(id), idleMs).unref() })
+      const [oldest] = views.keys()
+      if (views.size > mostViews && oldest !== undefined) leave(oldest)
+      return followed
+    },
+    close: (): void => {
+      for (const id of views.keys()) leave(id)
+    },
+  }
+}
+
+export type Following = ReturnType<typeof createFollowing>
