@@ -140,13 +140,9 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
       (await first.locator("code").innerText()).trimEnd(),
     )
     await page.locator(".tools button").click()
-    expect(await faultsOf(tab.page)).toEqual([])
-    await page.locator(".agents .code button").first().click()
-    expect(JSON.parse(await page.evaluate(() => navigator.clipboard.readText()))).toEqual({
-      name: "fetch_page",
-      arguments: { slug: "keys" },
-    })
-    await page.keyboard.press("Escape")
+    await page.getByRole("button", { name: "Copied" }).waitFor()
+    const markdown = await (await fetch(at("/keys.md"))).text()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(markdown)
     await page.setViewportSize({ width: 320, height: 640 })
     const menu = page.locator(".sidebar")
     expect(await menu.isVisible()).toBe(false)
@@ -203,6 +199,33 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     await page.locator("[id='frame.live'] td", { hasText: "1234567890 (1.23456789 SOL)" }).waitFor()
     expect(await faultsOf(tab.page)).toEqual([])
     expect(await keptBy(page)).toEqual(nothingKept)
+  })
+
+  test("each field of each operation shows its name, type, bounds and meaning at every width, without scrolling sideways", async () => {
+    const { page } = tab
+    const operations = paths.filter((path) => /^\/reference\/[^/]+\/./.test(path))
+    expect(operations.length).toBeGreaterThan(80)
+    await page.goto(at(operations[0] ?? ""))
+    // All of them in one page, which saves opening each at each width.
+    const cells = await page.evaluate(async (all) => {
+      const load = async (path: string) => {
+        const html = await (await fetch(path, { headers: { accept: "text/html" } })).text()
+        return (
+          new DOMParser().parseFromString(html, "text/html").querySelector("article") ?? document.createElement("p")
+        )
+      }
+      document.querySelector("article")?.replaceWith(...(await Promise.all(all.map(load))))
+      return document.querySelectorAll(".table td").length
+    }, operations)
+    expect(cells).toBeGreaterThan(1000)
+    for (const width of [320, 375, 640, 768, 1024, 1200, 1280, 1440, 1920]) {
+      await page.setViewportSize({ width, height: 800 })
+      const cut = await page.evaluate(() => {
+        const wide = [...document.querySelectorAll(".table, html")].filter((one) => one.scrollWidth > one.clientWidth)
+        return wide.map((one) => `${one.clientWidth} of ${one.scrollWidth}: ${one.textContent.slice(0, 200)}`)
+      })
+      expect(cut, `${width} px`).toEqual([])
+    }
   })
 
   test("on an operation's page a reader tries it out: reading, a session, a simulation; nothing is kept, and a send has no form", async () => {

@@ -1,5 +1,5 @@
 // What every page does beyond being read: copy, find while typing, say where the reader is, try an operation.
-import { addCopyButton, addTabs } from "./page/copy.ts"
+import { addCopyButton, addPageCopy, addTabs } from "./page/copy.ts"
 import { followReader } from "./page/reader.ts"
 import { addSuggestions } from "./page/search.ts"
 import { addTryPanel } from "./page/try.ts"
@@ -8,6 +8,7 @@ const all = (selector: string): Iterable<HTMLElement> => document.querySelectorA
 
 for (const group of all(".group")) addTabs(group)
 for (const block of all(".code:not([data-language=http])")) addCopyButton(block)
+for (const link of document.querySelectorAll<HTMLAnchorElement>(".tools a")) addPageCopy(link)
 const form = document.querySelector<HTMLFormElement>(".top .search")
 const input = form?.querySelector("input")
 if (form && input) addSuggestions(form, input)

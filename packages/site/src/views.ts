@@ -23,24 +23,6 @@ const contentsOf = ({ sections, markdown }: SitePage): Html | "" => {
   </nav>`
 }
 
-const codeBlock = (text: string): Html =>
-  html`<div class="code">
-    <pre tabindex="0"><code>${text}</code></pre>
-  </div>`
-
-/** What an agent is handed to read the same page, and to find the others. */
-const forAgents = ({ baseUrl, root }: Look, slug: string): Html =>
-  html`<div id="frame.agents" class="agents" popover>
-    <p>The call that gives this page to an agent:</p>
-    ${codeBlock(JSON.stringify({ name: "fetch_page", arguments: { slug } }))}
-    <p>The settings that give an MCP client all pages:</p>
-    ${codeBlock(JSON.stringify({ mcpServers: { docs: { type: "http", url: `${baseUrl}/mcp` } } }, undefined, 2))}
-    <p>
-      Without MCP: <a href="${pageUrl(root, slug)}">this page as Markdown</a>,
-      <a href="${root}/llms.txt">the list of all pages</a>.
-    </p>
-  </div>`
-
 /** An operation's example, with the place where the script lets a reader try it, is set beside the text. */
 const withExample = (text: string, { trial }: SitePage): string => {
   const [, before = text, example = "", after = ""] =
@@ -89,10 +71,8 @@ export const pageView = (
         </nav>
         <div class="tools">
           <a href="${pageUrl(root, page.slug)}">As Markdown</a>
-          <button type="button" popovertarget="frame.agents">Copy for an agent</button>
         </div>
       </div>
-      ${forAgents(look, page.slug)}
       <article>${hasTitle ? "" : html`<h1>${page.title}</h1>`} ${typeof text === "string" ? raw(isOperation ? withExample(text, page) : text) : text}</article>
       <nav class="turn" aria-label="Previous and next">
         ${previous === undefined ? "" : html`<a rel="prev" href="${pageLink(root, previous.slug)}"><small>Previous</small> ${previous.title}</a>`}

@@ -16,7 +16,11 @@ export const schema = z.looseObject({
   const: z.unknown().optional(),
   default: z.unknown().optional(),
   format: z.string().optional(),
+  pattern: z.string().optional(),
+  minLength: z.number().optional(),
   maxLength: z.number().optional(),
+  minItems: z.number().optional(),
+  maxItems: z.number().optional(),
   minimum: z.number().optional(),
   maximum: z.number().optional(),
   get allOf() {
@@ -64,18 +68,32 @@ export const typeOf = (one: Schema, lookup: Lookup): string => {
 
 const formats: Readonly<Record<string, string>> = { byte: "base64", "date-time": "ISO 8601", uri: "a URL" }
 
-const limits = ({ maxLength, minimum, maximum, format, default: preset }: Schema): string[] => [
+/** How many of something a caller may send: `1 to 64 characters`. */
+const sizes = (least: number | undefined, most: number | undefined, what: string): string[] => {
+  if (most === undefined) return least === undefined ? [] : [`at least ${least} ${what}`]
+  return [
+    (least ?? 0) === 0 ? `at most ${most} ${what}` : least === most ? `${most} ${what}` : `${least} to ${most} ${what}`,
+  ]
+}
+
+/** What bounds the values that a caller sends; a reader of responses doesn't need it. */
+const sentLimits = ({ minLength, maxLength, minItems, maxItems, pattern }: Schema): string[] => [
+  ...sizes(minLength, maxLength, "characters"),
+  ...(maxItems === 1 ? [] : sizes(minItems, maxItems, "items")),
+  ...(pattern === undefined ? [] : [`pattern \`${pattern}\``]),
+]
+
+const limits = ({ minimum, maximum, format, default: preset }: Schema): string[] => [
   ...(format === undefined || formats[format] === undefined ? [] : [formats[format]]),
-  ...(maxLength === undefined ? [] : [`at most ${maxLength} characters`]),
   ...(minimum === undefined || minimum === 0 ? [] : [`at least ${minimum}`]),
   ...(maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? [] : [`at most ${maximum}`]),
   ...(preset === undefined || preset === "" ? [] : [`default ${JSON.stringify(preset)}`]),
 ]
 
-/** What a field means and what bounds it, as one sentence or two. */
-export const meaningOf = (one: Schema): string => {
+/** What a field means and what bounds it, as one sentence or two. @param isSent whether callers send it */
+export const meaningOf = (one: Schema, isSent: boolean): string => {
   const text = (one.description ?? "").replaceAll(/\s+/g, " ").trim().replace(/\.$/, "")
-  const bounds = limits(one).join(", ")
+  const bounds = [...limits(one), ...(isSent ? sentLimits(one) : [])].join(", ")
   if (bounds === "") return text
   return text === "" ? `${bounds.charAt(0).toUpperCase()}${bounds.slice(1)}` : `${text}; ${bounds}`
 }
@@ -84,14 +102,14 @@ export const meaningOf = (one: Schema): string => {
 const deepest = 4
 
 /** The fields of an object, those of objects inside it by their path: `a.b`, `a[].b`. */
-export const fieldsOf = (given: Schema, lookup: Lookup, prefix = "", depth = 0): Field[] => {
+export const fieldsOf = (given: Schema, lookup: Lookup, isSent: boolean, prefix = "", depth = 0): Field[] => {
   const one = resolved(given, lookup)
   const objects = [one, ...choices(one).map((choice) => resolved(choice, lookup))].filter(
     ({ properties }) => properties !== undefined,
   )
   if (objects.length === 0)
-    return one.items === undefined || depth >= deepest ? [] : fieldsOf(one.items, lookup, `${prefix}[]`, depth)
-  const fields = objects.flatMap((object) => fieldsOfObject(object, lookup, prefix, depth))
+    return one.items === undefined || depth >= deepest ? [] : fieldsOf(one.items, lookup, isSent, `${prefix}[]`, depth)
+  const fields = objects.flatMap((object) => fieldsOfObject(object, lookup, isSent, prefix, depth))
   return [...Map.groupBy(fields, ({ name }) => name).values()].flatMap(([first, ...others]) => {
     if (first === undefined) return []
     const types = new Set([first, ...others].map(({ type }) => type))
@@ -99,13 +117,13 @@ export const fieldsOf = (given: Schema, lookup: Lookup, prefix = "", depth = 0):
   })
 }
 
-const fieldsOfObject = (object: Schema, lookup: Lookup, prefix: string, depth: number): Field[] => {
+const fieldsOfObject = (object: Schema, lookup: Lookup, isSent: boolean, prefix: string, depth: number): Field[] => {
   const required = new Set(object.required)
   return Object.entries(object.properties ?? {}).flatMap(([name, raw]) => {
     const field = resolved(raw, lookup)
     const path = prefix === "" ? name : `${prefix}.${name}`
-    const inner = depth < deepest ? fieldsOf(field, lookup, path, depth + 1) : []
-    const meaning = meaningOf({ ...field, description: raw.description ?? field.description })
+    const inner = depth < deepest ? fieldsOf(field, lookup, isSent, path, depth + 1) : []
+    const meaning = meaningOf({ ...field, description: raw.description ?? field.description }, isSent)
     const own: Field = { name: path, type: typeOf(field, lookup), required: required.has(name), meaning }
     return [own].concat(inner)
   })

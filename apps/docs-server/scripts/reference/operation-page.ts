@@ -95,14 +95,13 @@ const lookupIn =
     return found
   }
 
-const fieldTable = (one: Schema, lookup: Lookup, required: boolean): string => {
-  const rows = fieldsOf(one, lookup).map((field) => [
-    `\`${field.name}\``,
-    field.type,
-    // Readers don't need to know whether a response field is required; the empty column is omitted.
-    required && field.required ? "yes" : "",
-    // Length limits matter only in requests.
-    required ? field.meaning : field.meaning.replace(/; at most \d+ characters$/, ""),
+/** @param isSent whether callers send the fields: a reader of responses doesn't need to know which are required */
+const fieldTable = (one: Schema, lookup: Lookup, isSent: boolean): string => {
+  const rows = fieldsOf(one, lookup, isSent).map(({ name, type, required, meaning }) => [
+    `\`${name}\``,
+    type,
+    isSent && required ? "yes" : "",
+    meaning,
   ])
   return rows.length === 0 ? "" : tableOf(["Field", "Type", "Required", "Meaning"], rows)
 }
@@ -114,7 +113,7 @@ const parameterTable = ({ about }: Operation, lookup: Lookup): string => {
     one.in,
     typeOf(one.schema ?? {}, lookup),
     one.required === true ? "yes" : "",
-    meaningOf({ ...one.schema, description: one.description }),
+    meaningOf({ ...one.schema, description: one.description }, true),
   ])
   return rows.length === 0 ? "" : `## Parameters\n\n${tableOf(["Name", "In", "Type", "Required", "Meaning"], rows)}\n`
 }

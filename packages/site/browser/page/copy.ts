@@ -2,21 +2,28 @@ import { copyText, make } from "../dom.ts"
 
 const shownMs = 1500
 
-/** Adds a button that copies a block of code. */
-export const addCopyButton = (block: HTMLElement): void => {
-  const button = make("button", { type: "button" }, "Copy")
+const copyButton = (name: string, textOf: () => Promise<string>): HTMLElement => {
+  const button = make("button", { type: "button" }, name)
   button.addEventListener("click", async () => {
     // Without a clipboard the text can still be marked by hand.
-    if (!(await copyText((block.querySelector("code")?.textContent ?? "").trimEnd()))) return
+    if (!(await copyText(textOf()))) return
     button.textContent = "Copied"
     button.classList.add("done")
     setTimeout(() => {
-      button.textContent = "Copy"
+      button.textContent = name
       button.classList.remove("done")
     }, shownMs)
   })
-  block.append(button)
+  return button
 }
+
+/** Adds a button that copies a block of code. */
+export const addCopyButton = (block: HTMLElement): void =>
+  block.append(copyButton("Copy", async () => (block.querySelector("code")?.textContent ?? "").trimEnd()))
+
+/** Adds a button that copies the page's Markdown, to hand it to an agent. @param link to the Markdown */
+export const addPageCopy = (link: HTMLAnchorElement): void =>
+  link.after(copyButton("Copy for an agent", async () => (await fetch(link.href)).text()))
 
 /** Shows code for several tools for one of them at a time. */
 export const addTabs = (group: HTMLElement): void => {

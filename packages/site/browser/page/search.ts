@@ -36,6 +36,7 @@ export const addSuggestions = (form: HTMLFormElement, input: HTMLInputElement): 
     for (const [key, value] of Object.entries(attributes)) input.setAttribute(key, value)
   }
   set({ role: "combobox", "aria-autocomplete": "list", "aria-controls": "frame.found", "aria-expanded": "false" })
+  if (matchMedia("(hover: hover)").matches) set({ placeholder: "Search: press /", "aria-keyshortcuts": "/ Control+K" })
   let hrefs: readonly string[] = []
   let chosen = -1
   let asked = 0
@@ -50,6 +51,9 @@ export const addSuggestions = (form: HTMLFormElement, input: HTMLInputElement): 
     input.removeAttribute("aria-activedescendant")
   }
   const choose = (index: number): void => {
+    // What is found meanwhile would take the place of what the reader chooses from.
+    clearTimeout(timer)
+    asked++
     list.children[chosen]?.setAttribute("aria-selected", "false")
     chosen = (index + list.children.length) % list.children.length
     const option = list.children[chosen]
