@@ -38,8 +38,8 @@ export type Context = Inputs & {
   readonly note: (line: string) => void
   /** Shows progress if the standard error is a terminal; an empty text removes it. */
   readonly progress: (text: string) => void
-  /** Text from a server for the standard output: without control characters on a terminal, else unchanged. */
-  readonly shown: (text: string) => string
+  /** Clears so many lines of the terminal that were written last. */
+  readonly moveUp: (lines: number) => void
   /** Writes to the standard output at once. Returns false when nobody reads it anymore. */
   readonly write: (text: string) => boolean
   /** Writes one of several records in the document format, JSON if the format is text. Returns what `write` returns. */

@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs"
+import { accessSync, constants, readFileSync } from "node:fs"
 import { homedir, userInfo } from "node:os"
 import { isAbsolute } from "node:path"
+import { systemReason } from "./errors.ts"
 import { inputFrom } from "./input.ts"
 import { run } from "./run.ts"
 import { type Urls, urlsOf } from "./settings/contexts.ts"
@@ -11,12 +12,22 @@ const onInterrupt = (interrupted: () => void): (() => void) => {
   return () => void process.removeListener("SIGINT", interrupted)
 }
 
+// As another user's, whose HOME a container's image kept.
+const isClosed = (folder: string): boolean => {
+  try {
+    accessSync(folder, constants.X_OK)
+    return false
+  } catch (error) {
+    return systemReason(error) === "EACCES"
+  }
+}
+
 // HOME if it's an absolute path, else the system's entry for the user, if there is one.
 const homeFolder = (): string | undefined => {
   for (const find of [homedir, () => userInfo().homedir]) {
     try {
       const folder = find()
-      if (isAbsolute(folder)) return folder
+      if (isAbsolute(folder) && !isClosed(folder)) return folder
     } catch {
       // The next one may work.
     }

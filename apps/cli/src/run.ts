@@ -4,7 +4,7 @@ import type { Context, Inputs, Screen } from "./command.ts"
 import { asCliError } from "./errors.ts"
 import { documentFormats, type Format, formatOf } from "./output/format.ts"
 import { styleOf } from "./output/style.ts"
-import { plain, plainLines } from "./output/table.ts"
+import { forTerminal, plain } from "./output/table.ts"
 import { settingsFolder } from "./settings/settings.ts"
 import { readCall } from "./usage/program.ts"
 
@@ -22,11 +22,15 @@ export type Runtime = Inputs & {
   readonly stderr: { readonly isTTY: boolean; readonly write: (text: string) => void }
 }
 
-const contextOf = (
-  call: Pick<Context, "args" | "options" | "flags">,
-  format: Format,
-  { home, stdout, stderr, ...inputs }: Runtime,
-): Context => {
+/** The standard output. A terminal gets nothing that could steer it, whatever a command writes. */
+const outputOf = ({ stdout }: Runtime): Runtime["stdout"] => ({
+  ...stdout,
+  write: (text) => stdout.write(stdout.isTTY ? forTerminal(text) : text),
+})
+
+const contextOf = (call: Pick<Context, "args" | "options" | "flags">, format: Format, runtime: Runtime): Context => {
+  const { home, stdout: _, stderr, ...inputs } = runtime
+  const stdout = outputOf(runtime)
   const { env } = inputs
   let shown = 0
   const screen = () => (stdout.isTTY ? stdout.screen?.() : undefined)
@@ -36,15 +40,16 @@ const contextOf = (
     folder: settingsFolder(env, home),
     format,
     note: (line) => stderr.write(`${withoutKeys(plain(line))}\n`),
-    progress: (text) => {
+    progress: (given) => {
       if (!stderr.isTTY) return
+      const text = plain(given)
       stderr.write(`\r${text.padEnd(shown)}${text === "" ? "\r" : ""}`)
       shown = text.length
     },
+    moveUp: (lines) => void runtime.stdout.write(`\u001b[${lines}F\u001b[J`),
     write: stdout.write,
     writeRecord: (record) => stdout.write(`${documentFormats[format === "text" ? "json" : format].record(record)}\n`),
     screen: () => (env["TERM"] === "dumb" ? undefined : screen()),
-    shown: (text) => (stdout.isTTY ? plainLines(text) : text),
     style: styleOf(env, stdout.isTTY, screen()?.columns),
   }
 }
@@ -56,7 +61,8 @@ const noOptions = { options: {}, flags: new Set<string>() }
 
 /** Runs one call of the tool and returns its exit code. */
 export const run = async (runtime: Runtime): Promise<number> => {
-  const { argv, env, stdout, stderr } = runtime
+  const { argv, env, stderr } = runtime
+  const stdout = outputOf(runtime)
   const format = formatOf(argv)
   const document = (value: unknown): string =>
     format === "text" ? "" : documentFormats[format].document(value, stdout.isTTY)

@@ -1,3 +1,4 @@
+import { oneLine } from "@svc/common/foreign-text"
 import { pipelineSteps } from "@svc/common/stack-views"
 import { z } from "zod"
 
@@ -52,12 +53,11 @@ type Urls = { readonly baseUrl: string; readonly apiUrl: string }
 
 // What an owner wrote is text: none of it may become markup or leave its line.
 const text = (given: string): string =>
-  given
+  oneLine(given)
     .replaceAll(/\s+/g, " ")
-    .trim()
     .replaceAll(/[\\`*_{}[\]<>#|~!]/g, String.raw`\$&`)
 const code = (given: string): string =>
-  `\`${given
+  `\`${oneLine(given)
     .replaceAll(/\s+/g, " ")
     .replaceAll("`", "'")
     .replaceAll("|", String.raw`\|`)}\``
@@ -117,8 +117,8 @@ export const stackMarkdown = (stack: Stack, urls: Urls): string => {
   const { name, description, websocket_url: url, version, relay, schema } = stack
   const api = stackUrl(urls, name)
   const { entities, types = [] } = schema
-  const about = description ?? ""
-  const names = entities.map((entity) => entity.name).join(", ")
+  const about = oneLine(description ?? "")
+  const names = oneLine(entities.map((entity) => entity.name).join(", "))
   return page(name, `The stack ${name}${about === "" ? "" : `: ${about}`}. Entities: ${names}.`.slice(0, 300), [
     text(about),
     deprecation(stack, urls),
@@ -153,7 +153,7 @@ const changeText = ({ kind, version, verdict }: StackChange): string => {
 const changesText = (changes: readonly StackChange[], { apiUrl, baseUrl }: Urls): string => {
   if (changes.length === 0) return ""
   const rows = changes.map((change) => [
-    `${change.at.slice(0, 16).replace("T", " ")} UTC`,
+    `${text(change.at.slice(0, 16).replace("T", " "))} UTC`,
     code(change.stack),
     changeText(change),
   ])

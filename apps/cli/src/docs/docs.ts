@@ -1,3 +1,4 @@
+import { shellWord } from "@svc/common/foreign-text"
 import type { Context, Outcome } from "../command.ts"
 import { plain, plainLines } from "../output/table.ts"
 import { hang } from "../output/wrap.ts"
@@ -14,7 +15,7 @@ export const searchDocs = async (context: Context): Promise<Outcome> => {
     ...(after !== undefined && { cursor: after }),
   })
   const { results, next_cursor: cursor } = structured
-  if (cursor !== undefined) context.note(`More: svc docs search ${JSON.stringify(query)} --cursor ${cursor}`)
+  if (cursor !== undefined) context.note(`More: svc docs search ${shellWord(query)} --cursor ${shellWord(cursor)}`)
   if (results.length > 0) context.note("To read a page: svc docs fetch SLUG")
   return {
     json: structured,
@@ -42,6 +43,6 @@ export const fetchDocs = async (context: Context): Promise<Outcome> => {
     ...(most !== undefined && { max_tokens: Number(most) }),
   })
   const { slug: own, content, next_cursor: cursor } = structured
-  if (cursor !== undefined) context.note(`More: svc docs fetch ${own} --cursor ${cursor}`)
+  if (cursor !== undefined) context.note(`More: svc docs fetch ${shellWord(own)} --cursor ${shellWord(cursor)}`)
   return { json: structured, text: () => plainLines(content).trimEnd() }
 }

@@ -1,3 +1,4 @@
+import { shellWord } from "@svc/common/foreign-text"
 import type { Diff, Stack, StackSchema, StackWithSchema } from "@svc/client"
 import { nearest } from "@svc/common/nearest"
 import type { Context } from "../command.ts"
@@ -59,7 +60,7 @@ export const readStack = async (context: Context, api: Api, name: string): Promi
   })
   const read = async () => registry.schema(registryName(name), at === undefined ? {} : { version: Number(at) })
   const { name: own, description, websocket_url, schema } = await read().catch(onCode("stack-not-found", nearestStacks))
-  if (isDeprecated) context.note(`${own} is deprecated. Next: svc versions ${own}`)
+  if (isDeprecated) context.note(`${own} is deprecated. Next: svc versions ${shellWord(own)}`)
   return { name: own, description, websocket_url, schema }
 }
 

@@ -20,7 +20,7 @@ export const types = async (context: Context): Promise<Outcome> => {
   const { bytes } = await callApi(api, `/api/registry/${name}/types?language=${language}&version=${version}`)
   const content = new TextDecoder().decode(bytes)
   const json = { name, version, language, content }
-  if (standardOutput.has(output)) return { json, text: () => context.shown(content).trimEnd() }
+  if (standardOutput.has(output)) return { json, text: () => content.trimEnd() }
   await writeOutput(output, content)
   context.note(`${output}: ${language} types of ${name}, version ${version}`)
   return { json, text: () => `${plain(output)} is written.` }

@@ -1,3 +1,4 @@
+import { shellWord } from "@svc/common/foreign-text"
 import type { Diff, RegistryChange } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
 import { CliError, onCode } from "../errors.ts"
@@ -52,7 +53,9 @@ const compare = async (context: Context, api: Api, locked: readonly Locked[]): P
     const { name, version, api_url } = one
     if (api_url === api.url) stacks.push(await checkOne(context, api, one))
     else {
-      context.note(`${name} belongs to ${api_url}, so it wasn't checked. Next: svc check --api-url ${api_url}`)
+      context.note(
+        `${name} belongs to ${api_url}, so it wasn't checked. Next: svc check --api-url ${shellWord(api_url)}`,
+      )
       stacks.push({ name, locked: version, now: null, verdict: "not-asked", changes: [] })
     }
   }
@@ -60,7 +63,7 @@ const compare = async (context: Context, api: Api, locked: readonly Locked[]): P
   if (broken.length > 0) {
     const names = broken.map(({ name }) => name)
     throw new CliError("breaking-change", plain(broken.map(reasonOf).join(". ")), {
-      next: `Next: svc diff ${names[0]}, change the code, then svc lock ${names.join(" ")}`,
+      next: `Next: svc diff ${shellWord(names[0] ?? "")}, change the code, then svc lock ${names.map(shellWord).join(" ")}`,
       extra: { stacks },
     })
   }
@@ -98,7 +101,7 @@ export const check = async (context: Context): Promise<Outcome | undefined> => {
       const isRead = context.format === "text" ? context.write(`${lineOf(change)}\n`) : context.writeRecord(change)
       if (change.verdict === "breaking" && failsOnBreaking) {
         throw new CliError("breaking-change", `${plain(change.stack)} changed so that its readers break.`, {
-          next: `Next: svc check, change the code, then svc lock ${change.stack}`,
+          next: `Next: svc check, change the code, then svc lock ${shellWord(change.stack)}`,
         })
       }
       if (!isRead) break

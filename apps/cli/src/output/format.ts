@@ -1,12 +1,10 @@
 // The formats of documents that programs read. Everything else is text for people.
+import { visibleJson } from "@svc/common/foreign-text"
 
-/** JSON leaves some control characters as they are; here they are escaped, because they could steer a terminal. */
 const jsonText = (value: unknown, indent?: number): string =>
-  JSON.stringify(
-    value,
-    (_name, member: unknown) => (typeof member === "bigint" ? String(member) : member),
-    indent,
-  ).replaceAll(/[\u007f-\u009f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
+  visibleJson(
+    JSON.stringify(value, (_name, member: unknown) => (typeof member === "bigint" ? String(member) : member), indent),
+  )
 
 type Writer = {
   /** A whole document. */

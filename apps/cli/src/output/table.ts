@@ -1,24 +1,21 @@
+import { oneLine, withoutUnseen } from "@svc/common/foreign-text"
 import type { Style } from "./style.ts"
 import { hang, widthOf, wrap } from "./wrap.ts"
 
-const reordering = /[\u202a-\u202e\u2066-\u2069]/g
-
-/**
- * Text from a server as one line that is safe on a terminal. Control characters, which can move the cursor or set titles, become
- * spaces. Characters that reorder a line are removed.
- */
-export const plain = (text: string): string =>
-  text
-    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ")
-    .replaceAll(reordering, "")
-    .trim()
+/** Text from a server as one line that is safe on a terminal. */
+export const plain = oneLine
 
 /** Like `plain`, for text of several lines. */
 export const plainLines = (text: string): string =>
-  text
-    .replaceAll("\r\n", "\n")
-    .replaceAll(/(?![\n\t])\p{Cc}/gu, "")
-    .replaceAll(reordering, "")
+  withoutUnseen(text.replaceAll("\r\n", "\n").replaceAll(/(?![\n\t])\p{Cc}/gu, ""))
+
+/** All that is written to a terminal, whoever wrote its parts: of control characters it keeps lines, tabs and our own styles. */
+export const forTerminal = (text: string): string =>
+  withoutUnseen(
+    text.replaceAll(/(?![\n\t])(\p{Cc})(\[(?:1|22|31|36|39)m)?/gu, (all: string, sign: string, style = "") =>
+      sign === "\u001b" && style !== "" ? all : style,
+    ),
+  )
 
 /** A value in a table. Nothing is an empty cell. */
 export type Cell = string | number | boolean | readonly string[] | null | undefined

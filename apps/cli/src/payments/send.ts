@@ -1,3 +1,4 @@
+import { shellWord } from "@svc/common/foreign-text"
 import { createJournal, memoryStore, signatureOf, SvcError, type SubmitOnceOptions } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
 import { CliError, onCode, usageError } from "../errors.ts"
@@ -19,8 +20,6 @@ import { readTransaction } from "./transaction.ts"
 /** The errors of a payment of which nothing was stored or sent. */
 const untouched = new Set(["simulation-failed", "blockhash-not-found", "aborted"])
 
-const quoted = (text: string): string => (/^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
-
 const nextOf = (ending: Ending, id: string | undefined, signature: string, context: Context): string => {
   if (ending.state === "expired") return "It's proven that it can't land. Sign the payment with a new blockhash"
   if (ending.state === "not-submitted") {
@@ -29,7 +28,7 @@ const nextOf = (ending: Ending, id: string | undefined, signature: string, conte
     return "Correct the cause, then run the command again with the same bytes. Other bytes are safe only after it says expired"
   }
   if (ending.state === "landed") return ""
-  return `svc ${id === undefined ? `status ${signature}` : `payments settle ${quoted(id)}`} ${stackWords(context)}`
+  return `svc ${id === undefined ? `status ${signature}` : `payments settle ${shellWord(id)}`} ${stackWords(context)}`
 }
 
 /** The last logs of a failed simulation. */

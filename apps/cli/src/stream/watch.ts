@@ -1,3 +1,4 @@
+import { shellWord } from "@svc/common/foreign-text"
 import { type ConnectionState, SvcError, type Watched } from "@svc/client"
 import type { Context } from "../command.ts"
 import { CliError, usageError } from "../errors.ts"
@@ -14,7 +15,7 @@ const changesOf = ({ records, change }: Watched<unknown>): readonly object[] =>
   change.op === "snapshot" ? [...records].map(([key, record]) => ({ op: "snapshot", key, record })) : [change]
 
 /** Redraws a table in place, at most ten times a second. */
-const createDrawing = ({ write, screen, style }: Context, title: string) => {
+const createDrawing = ({ write, moveUp, screen, style }: Context, title: string) => {
   let drawn = 0
   let timer: NodeJS.Timeout | undefined
   let newest: ReadonlyMap<string, unknown> = new Map()
@@ -25,7 +26,8 @@ const createDrawing = ({ write, screen, style }: Context, title: string) => {
     const count = newest.size === 1 ? "1 record" : `${newest.size} records`
     const heading = plain(`${title}: ${count}`).slice(0, size.columns)
     const text = `${heading}\n\n${recordTable(newest, size, style)}\n`
-    write(`${drawn === 0 ? "" : `\u001b[${drawn}F\u001b[J`}${text}`)
+    if (drawn > 0) moveUp(drawn)
+    write(text)
     drawn = text.split("\n").length - 1
   }
   return {
@@ -99,7 +101,7 @@ export const watch = async (context: Context): Promise<undefined> => {
     if (next !== undefined) throw new CliError(error.code, error.message, { next })
     if (error.code !== "network-error") throw error
     throw new CliError("unreachable", error.message, {
-      next: `Next: svc stream check ${websocketUrl} --stack ${stackName}`,
+      next: `Next: svc stream check ${shellWord(websocketUrl)} --stack ${shellWord(stackName)}`,
     })
   } finally {
     drawing?.end()

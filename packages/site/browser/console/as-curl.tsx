@@ -1,5 +1,5 @@
 import { CodeBox } from "../live/code-box.tsx"
-import { quote } from "../live/same-in.ts"
+import { shellWord, visibleJson } from "@svc/common/foreign-text"
 import { type Asked, useApi } from "./api.ts"
 
 /** The command that sends a request, with the key from the environment. */
@@ -7,9 +7,9 @@ const curlOf = (base: string, { method = "GET", path, body, json, isStream = fal
   const words = [
     isStream ? "curl -sSN -H 'Accept: text/event-stream'" : "curl -sS",
     ...(method === "GET" || (method === "POST" && (body ?? json) !== undefined) ? [] : [`-X ${method}`]),
-    quote(base + path),
+    shellWord(base + path),
     '-H "Authorization: Bearer $SVC_API_KEY"',
-    ...(body === undefined ? [] : [`--json ${quote(JSON.stringify(body))}`]),
+    ...(body === undefined ? [] : [`--json ${shellWord(visibleJson(JSON.stringify(body)))}`]),
     ...(json === undefined ? [] : ["--json @-"]),
   ]
   return (json === undefined ? "" : `${json} | `) + words.join(" ")

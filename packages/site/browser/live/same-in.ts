@@ -1,4 +1,5 @@
 // What is shown, in other programs' words.
+import { shellWord, visibleJson } from "@svc/common/foreign-text"
 
 export type Watching = {
   readonly base: string
@@ -10,9 +11,7 @@ export type Watching = {
   readonly take: number
 }
 
-/** A word of a shell command. */
-export const quote = (word: string): string =>
-  /^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
+const json = (value: unknown): string => visibleJson(JSON.stringify(value))
 
 /** The same records by the command line, by a program and by WebSocket messages. */
 export const sameIn = ({ base, api, stack, websocketUrl, view, recordKey, take }: Watching) => {
@@ -27,23 +26,23 @@ export const sameIn = ({ base, api, stack, websocketUrl, view, recordKey, take }
     "--take",
     String(take),
   ]
-  const options = `{ ${key === undefined ? "" : `key: ${JSON.stringify(key)}, `}take: ${take} }`
+  const options = `{ ${key === undefined ? "" : `key: ${json(key)}, `}take: ${take} }`
   return {
-    "Command line": [...words, "--api-url", api].map(quote).join(" "),
+    "Command line": [...words, "--api-url", api].map(shellWord).join(" "),
     TypeScript: `// npm install ${base}/client/svc-client.tgz
 import { createPlatform, createSession, createStream } from "svc-client"
 
-const websocketUrl = ${JSON.stringify(websocketUrl)}
-const platform = createPlatform({ apiUrl: ${JSON.stringify(api)}, key: process.env.SVC_API_KEY })
+const websocketUrl = ${json(websocketUrl)}
+const platform = createPlatform({ apiUrl: ${json(api)}, key: process.env.SVC_API_KEY })
 const session = createSession({ platform, websocketUrl, scope: "read" })
 const stream = createStream({ websocketUrl, session })
 
-for await (const { records, change } of stream.watch(${JSON.stringify(view)}, ${options}))
+for await (const { records, change } of stream.watch(${json(view)}, ${options}))
   console.log(change.op, records.size)`,
     WebSocket: `# A token, then the stream. websocat or another client sends and shows the messages.
-TOKEN=$(curl -s ${quote(`${api}/ws/sessions`)} -H "Authorization: Bearer $SVC_API_KEY" \\
-  --json ${quote(JSON.stringify({ websocket_url: websocketUrl }))} | jq -r .token)
-websocat ${quote(websocketUrl)} --protocol "svc.stream.v1, bearer.$TOKEN"
-${JSON.stringify({ type: "subscribe", view, key, take })}`,
+TOKEN=$(curl -s ${shellWord(`${api}/ws/sessions`)} -H "Authorization: Bearer $SVC_API_KEY" \\
+  --json ${shellWord(json({ websocket_url: websocketUrl }))} | jq -r .token)
+websocat ${shellWord(websocketUrl)} --protocol "svc.stream.v1, bearer.$TOKEN"
+${json({ type: "subscribe", view, key, take })}`,
   }
 }

@@ -1,3 +1,4 @@
+import { visibleJson } from "@svc/common/foreign-text"
 import { type Declaration, type Member, type Model, type Nested, takeNames } from "./model.ts"
 import type { TypeNode } from "./type-node.ts"
 
@@ -84,7 +85,9 @@ ${lines(definitions, "    ")}
 }
 
 const lines = (members: readonly (readonly [string, unknown])[], indent: string): string =>
-  members.map(([name, value]) => `${indent}${JSON.stringify(name)}: ${JSON.stringify(value)}`).join(",\n")
+  members
+    .map(([name, value]) => `${indent}${visibleJson(`${JSON.stringify(name)}: ${JSON.stringify(value)}`)}`)
+    .join(",\n")
 
 /** A name inside a JSON pointer in a URI fragment. */
 const pointer = (name: string): string => encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"))
