@@ -3,7 +3,7 @@ import { beforeAll, expect, test, vi } from "vitest"
 import { z } from "zod"
 import committed from "../openapi.json" with { type: "json" }
 import { publishStack, testService } from "./service.ts"
-import { newPerson } from "./work/person.ts"
+import { first, newPerson } from "./work/person.ts"
 
 const described = z.record(z.string(), z.record(z.string(), z.looseObject({ "x-access": accessSchema })))
 const operations = Object.entries(described.parse(committed.paths)).flatMap(([path, methods]) =>
@@ -75,3 +75,45 @@ test.each(operations)(
     }
   },
 )
+
+test("whatever is done to another account's record is answered as if it weren't there, and changes nothing", async () => {
+  const owner = await newPerson(service)
+  const { id: spec } = await owner.newSpec("kept", { visibility: "private" })
+  const { id: run } = await owner.published(spec, first)
+  const lists = ["/api/builds", "/api/deployments", "/api/auth/keys", `/api/specs/${spec}/versions`]
+  const all = [...lists, "/api/specs", "/api/automation/runs"]
+  const state = () =>
+    Promise.all(
+      all.map(async (path) => {
+        const text = JSON.stringify(await owner.get(path)).replace(/"last_used_at":"[^"]+"/, '"last_used_at":null')
+        return z.array(z.looseObject({ id: z.int() })).parse(JSON.parse(text))
+      }),
+    )
+  const before = await state()
+  const [build, deployment, key, version] = before.map(([newest]) => newest?.id)
+  const ids = { specs: spec, builds: build, deployments: deployment, runs: run, keys: key }
+  const others = [await newPerson(service), await service.signUp(), await service.signUp()]
+  const own = await newPerson(service)
+  const { id: spec_id } = await own.newSpec("others")
+  const answerTo = async (...given: Parameters<typeof service.call>) => {
+    const { status, body } = await service.call(...given)
+    return { status, body: { ...body, request_id: "" } }
+  }
+  const bodies = [undefined, { name: "taken" }, { ast_payload: first }, { reason: "x" }, { to_version: 1 }]
+  for (const { method, path } of operations.filter(
+    (one) => one.path.includes("{id}") && !one.path.includes("/asts/"),
+  )) {
+    const [kind] = /specs|builds|deployments|runs|keys/.exec(path) ?? []
+    for (const { key: other } of others)
+      for (const body of method === "GET" || method === "DELETE" ? [undefined] : bodies) {
+        const call = (id: unknown) => answerTo(method, path.replace("{id}", String(id)), { key: other, body })
+        expect(await call(ids[kind as keyof typeof ids])).toEqual(await call(2_147_483_647))
+      }
+  }
+  for (const path of ["/api/builds", "/api/automation/runs"])
+    for (const body of [{ spec_id: spec }, { spec_id, spec_version_id: version }])
+      expect(await own.code("POST", path, { ...(path !== "/api/builds" && { workflow: "publish" }), ...body })).toMatch(
+        /not-found/,
+      )
+  expect(await state()).toEqual(before)
+})

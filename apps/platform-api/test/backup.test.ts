@@ -1,6 +1,6 @@
 // What a backup saved comes back whole, and only into an empty database.
 import { execFileSync } from "node:child_process"
-import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { createTestDatabase } from "@svc/testing"
 import { afterAll, expect, onTestFinished, test } from "vitest"
@@ -111,6 +111,24 @@ test("an embedded database comes back from its backup, and only into a folder wi
   expect(await operate(["restore", file], empty)).toMatchObject({ code: 0, json: { restored: true } })
   expect(readdirSync(join(folder, "copy")).filter((name) => name.endsWith(".lock.sock"))).toEqual([])
   await isWhole(await serviceInTest("embedded", empty))
+})
+
+const archives: readonly (readonly [string, (pack: string) => void])[] = [
+  ["without a database", () => {}],
+  ["with a link out of the folder", (pack) => symlinkSync("/etc/passwd", join(pack, "signing-keys"))],
+  ["with a link in the database's place", (pack) => symlinkSync(folder, join(pack, "database"))],
+  ["with a pipe", (pack) => execFileSync("mkfifo", [join(pack, "pipe")])],
+]
+
+test.each(archives)("an archive %s leaves nothing behind, so that another can be restored", async (name, put) => {
+  const pack = mkdtempSync(join(folder, "pack-"))
+  if (name !== "without a database") writeFileSync(join(pack, "database.complete"), "")
+  put(pack)
+  const file = `${pack}.tar.gz`
+  execFileSync("tar", ["--create", "--gzip", `--file=${file}`, `--directory=${pack}`, "."])
+  const env = { SVC_DATA_DIR: `${pack}-data` }
+  await fails(["restore", file], env, "unreadable-file")
+  expect(readdirSync(env.SVC_DATA_DIR)).toEqual([])
 })
 
 test("a missing file, and a backup that can't be finished, leave nothing behind", async () => {

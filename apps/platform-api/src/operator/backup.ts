@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, globSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs"
+import { existsSync, globSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs"
 import { resolve } from "node:path"
 import { text } from "node:stream/consumers"
 import type { Settings } from "../config.ts"
@@ -101,6 +101,12 @@ const isEmpty = async (url: string): Promise<boolean> => {
   }
 }
 
+/** Whether a folder has files and folders alone: a link could lead out of it, and a backup has none. */
+const isPlain = (folder: string): boolean =>
+  readdirSync(folder, { withFileTypes: true }).every(
+    (entry) => entry.isFile() || (entry.isDirectory() && isPlain(`${folder}/${entry.name}`)),
+  )
+
 /**
  * Fills an empty database from a file that `backup` wrote, all or nothing. A database that holds anything is refused, so
  * that a wrong file can destroy nothing. Throws CommandError, DatabaseUnavailable and FolderInUse.
@@ -124,14 +130,22 @@ export const restore = async ({ databaseUrl, dataFolder }: Where, path: string):
       "database-not-empty",
       `${dataFolder} has a database: restore into a new folder, then switch to it`,
     )
+  const unpacked = `${dataFolder}/restore.unfinished`
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
   const { release } = await lockFolder(dataFolder)
   try {
-    await run("tar", ["--extract", "--gzip", `--file=${file}`, `--directory=${dataFolder}`])
+    rmSync(unpacked, { recursive: true, force: true })
+    mkdirSync(unpacked, { mode: 0o700 })
+    const asOwn = ["--no-same-owner", "--no-same-permissions"]
+    await run("tar", ["--extract", "--gzip", ...asOwn, `--file=${file}`, `--directory=${unpacked}`])
+    if (!isPlain(unpacked) || !existsSync(`${unpacked}/database.complete`))
+      throw new CommandError("unreadable-file", `${file} is no backup of an embedded database`)
+    const last = "database.complete"
+    const names = readdirSync(unpacked).filter((name) => name !== last)
+    for (const name of [...names, last]) renameSync(`${unpacked}/${name}`, `${dataFolder}/${name}`)
   } finally {
+    rmSync(unpacked, { recursive: true, force: true })
     release()
   }
-  if (!existsSync(`${dataFolder}/database.complete`))
-    throw new CommandError("unreadable-file", `${file} is no backup of an embedded database`)
   return { file, kind: "embedded", restored: true }
 }
