@@ -56,7 +56,14 @@ const changesIn = ({ changes }: Record<string, unknown>) =>
 test("an agent signs up; its key is stored and not shown", { timeout }, async () => {
   expect(await mcp.call("account")).toMatchObject({ status: "signed-out" })
   const account = await mcp.call("account", { sign_up: true })
-  expect(account).toMatchObject({ status: "active", slug: expect.stringMatching(/^agt_/), limits: expect.any(Object) })
+  const number = expect.any(Number)
+  expect(account).toMatchObject({
+    status: "active",
+    slug: expect.stringMatching(/^agt_/),
+    key: { id: number, expires_at: null },
+    limits: { registry_requests_per_minute: number, registry_requests_left: number, sessions_per_minute: number },
+    copy: { api_url: instance.apiUrl, relay_url: instance.relayUrl, faucet: expect.stringContaining("requestAirdrop") },
+  })
   await remember()
   expect(keys.size).toBe(1)
   expect(await mcp.call("account", { sign_up: true })).toMatchObject({ slug: account["slug"] })
@@ -201,7 +208,15 @@ test("with a person's key it publishes, once, and hears of it", { timeout }, asy
   const { next } = await mcp.call("list_changes")
   const hearing = mcp.call("list_changes", { after: next, timeout_seconds: 60 })
   const first = await mcp.call("publish_stack", { stack: "my-auctions", ast_path, message: "The first one" })
-  expect(first).toMatchObject({ published: true, version: 1, compared_with_version: null })
+  expect(first).toMatchObject({
+    published: true,
+    version: 1,
+    compared_with_version: null,
+    visibility: "private",
+    websocket_url: null,
+  })
+  const taken = await mcp.fails("publish_stack", { stack: "transfers", ast_path })
+  expect(taken).toMatchObject({ code: "stack-name-taken", hint: expect.not.stringContaining("allow_breaking") })
   expect(await mcp.call("publish_stack", { stack: "my-auctions", ast_path })).toMatchObject({
     published: false,
     version: 1,
@@ -286,7 +301,10 @@ test(
     expect((await wallet.recipientBalance()) - before).toBe(3_000_000n)
     // 7 fee, simulation, status
     const { wire: next } = await wallet.signTransfer(4_000_000n)
-    expect(await agent.call("get_fee", { transaction: next })).toEqual({ lamports: "5000" })
+    expect(await agent.call("get_fee", { transaction: next })).toMatchObject({
+      lamports: "5000",
+      latest_blockhash: expect.any(String),
+    })
     expect(await agent.call("simulate_transaction", { transaction: next })).toMatchObject({ err: null })
     await agent.call("get_transaction", { signature })
     // 8 publish, break, roll back, 9 hear of it

@@ -44,6 +44,7 @@ const answer = ({ target }: { readonly target: string }): Reply => {
   if (target.startsWith("/api/registry?")) {
     return { body: Array.from({ length: 60 }, (_, index) => stack(`stack-${index}`)) }
   }
+  if (target.startsWith("/api/agents/me/keys")) return { body: [] }
   if (target === "/api/agents/me") return { body: { slug: "agt_1", display_name: "A", status: "active", key } }
   if (target.startsWith("/api/registry/locked/")) {
     return { status: 403, body: { ...refusal, code: "agent-account-forbidden" } }
@@ -206,7 +207,7 @@ test.each([
   ["describe_stack", { stack: null }, /^stack is missing\.$/, /^describe_stack takes stack, entity\.$/],
   ["read_view", { stack: "wide", limit: "101" }, /^limit must be at most 100\.$/, /^read_view takes/],
   ["read_view", { stack: "wide", where: '[{"field":"a","op":"x"}]' }, /^where\[0\]\.op .*gte/, /^read_view takes/],
-  ["get_fee", { message: null }, /either transaction or message/, undefined],
+  ["get_fee", { message: "AA==", transaction: "AA==" }, /Both transaction and message/, /Pass one/],
   ["publish_stack", { stack: "no name", ast_path: "a" }, /^stack must have 1 to 63/, /^publish_stack takes stack,/],
   ["list_stacks", { after: "gone" }, /no name "gone"/, /last name of a truncated result/],
   ["list_payments", { after: "gone" }, /no id "gone"/, /last id of a truncated result/],

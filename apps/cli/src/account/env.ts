@@ -18,23 +18,29 @@ const ownerOf = (context: Context) =>
     onCode(undefined, ({ code }) => ({ slug: undefined, status: code })),
   )
 
-/** `svc env`: every URL of the copy in use, whose key is stored, and which versions run. */
-export const showEnvironment = async (context: Context): Promise<Outcome> => {
+/** Every URL of the copy in use, and the chain that its relay reports. */
+export const readCopy = async (context: Context) => {
   const known = await copyUrls(context)
   const [docs_url, relay_url] = await Promise.all([serviceUrl("docs", context), serviceUrl("relay", context)])
   const urls = { ...known, docs_url, relay_url }
-  const [api, docs, relay, account] = await Promise.all([
-    versionOf("api", urls.api_url, context),
-    versionOf("docs", docs_url, context),
-    relayHealth(context, relay_url),
-    ownerOf(context),
-  ])
+  const relay = await relayHealth(context, relay_url)
   // A local chain gives funds to whoever asks.
   const faucet = urls.chain_url ?? relay.chain?.faucet
   const chain = {
     ...(faucet === undefined ? {} : { faucet: `${faucet} (requestAirdrop)` }),
     ...(relay.chain === null ? {} : { chain: relay.chain }),
   }
+  return { urls, chain, relay }
+}
+
+/** `svc env`: every URL of the copy in use, whose key is stored, and which versions run. */
+export const showEnvironment = async (context: Context): Promise<Outcome> => {
+  const { urls, chain, relay } = await readCopy(context)
+  const [api, docs, account] = await Promise.all([
+    versionOf("api", urls.api_url, context),
+    versionOf("docs", urls.docs_url, context),
+    ownerOf(context),
+  ])
   const versions = { svc: manifest.version, api, docs, relay: relay.version }
   const rows = Object.entries({
     ...urls,

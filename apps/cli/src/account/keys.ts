@@ -23,7 +23,7 @@ const columns = {
   replaced_by: undefined,
 } as const satisfies Labels<Keys[number]>
 
-const readKeys = (api: ApiWithKey) => readPages(api, ({ keys }, page) => keys.list(page))
+export const readKeys = (api: ApiWithKey) => readPages(api, ({ keys }, page) => keys.list(page))
 
 /** `svc keys list`: every key of this agent, never the keys themselves. */
 export const listKeys = async (context: Context): Promise<Outcome> => {

@@ -40,7 +40,9 @@ export const shortened = (text: string): string => (text.length > longestText ? 
 const hints: Readonly<Record<string, string>> = {
   "missing-credentials":
     "Call account with sign_up: true. To publish, a person stores a svc_sk_ key: svc auth login < KEY-FILE",
-  "invalid-api-key": "Call account; if the key was revoked or lost, a person runs svc auth signup --force",
+  "invalid-api-key": "The stored key was revoked or lost. A person runs svc auth signup --force",
+  "expired-api-key": "The stored key has expired. A person runs svc auth login < FILE-WITH-ANOTHER-KEY",
+  "stack-name-taken": "Nothing was published. Pass another name; deleted names stay reserved for 30 days.",
   "stack-not-found": "Call list_stacks.",
   "view-not-found": "Call describe_stack, which lists the views.",
   "entity-not-found": "Call describe_stack without entity.",

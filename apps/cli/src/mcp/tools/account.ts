@@ -1,64 +1,87 @@
 import { z } from "zod"
 import { authSignup, authStatus } from "../../account/auth.ts"
-import { longestOverlap, rotateKey } from "../../account/keys.ts"
+import { readCopy } from "../../account/env.ts"
+import { longestOverlap, readKeys, rotateKey } from "../../account/keys.ts"
 import type { Context } from "../../command.ts"
 import { CliError, onCode } from "../../errors.ts"
-import { isObject } from "@svc/common/json-object"
+import { isObject, parseJson } from "@svc/common/json-object"
 import { textOf } from "../../output/json-value.ts"
-import { callApi } from "../../services/api.ts"
-import { apiUrl, apiWithKey } from "../../settings/key.ts"
+import { type Answer, callApi } from "../../services/api.ts"
+import { type ApiWithKey, apiWithKey } from "../../settings/key.ts"
 import { variable } from "../../settings/settings.ts"
 import { changesLittle, defineTool } from "../tool.ts"
 
 const nothing = (): undefined => undefined
 
 /** Whose key is stored; undefined if there is none. */
-const ownerOf = (context: Context): Promise<unknown> =>
+const ownerOf = (context: Context) =>
   authStatus(context).then(({ json }) => json, onCode("missing-credentials", nothing))
 
-/** The headers of the registry's limit of requests, which every key has. */
-const limitsOf = async (context: Context) => {
-  const { header } = await callApi(await apiWithKey(context), "/api/registry?limit=1")
-  const read = (name: string, pattern: RegExp): number | undefined => {
+const claimsOf = (token: string): unknown => parseJson(Buffer.from(token.split(".")[1] ?? "", "base64url").toString())
+
+/** The limits of a key: those that the platform tells with its responses, and those that a session's token has. */
+const limitsOf = async (api: ApiWithKey) => {
+  const read = ({ header }: Answer, name: string, pattern: RegExp): number | undefined => {
     const found = pattern.exec(header(name) ?? "")?.[1]
     return found === undefined ? undefined : Number(found)
   }
+  const perMinute = (answer: Answer) => read(answer, "ratelimit-policy", /;q=(\d+)/)
+  const registry = await callApi(api, "/api/registry?limit=1")
+  const [first] = Array.isArray(registry.body) ? registry.body : []
+  const websocket_url = textOf(first, "websocket_url")
+  const session = await callApi(api, "/ws/sessions", { method: "POST", body: { websocket_url } }).catch(
+    onCode(undefined, nothing),
+  )
+  const claims = claimsOf(textOf(session?.body, "token"))
   return {
-    registry_requests_per_minute: read("ratelimit-policy", /;q=(\d+)/),
-    remaining: read("ratelimit", /;r=(\d+)/),
+    registry_requests_per_minute: perMinute(registry),
+    registry_requests_left: read(registry, "ratelimit", /;r=(\d+)/),
+    sessions_per_minute: session && perMinute(session),
+    ...(isObject(claims) && isObject(claims["limits"]) && claims["limits"]),
   }
+}
+
+/** The agent's key: when it ends, and what replaced it. */
+const keyOf = async (api: ApiWithKey) => {
+  const current = (await readKeys(api)).find((key) => key.current)
+  return current && { id: current.id, expires_at: current.expires_at, replaced_by: current.replaced_by }
 }
 
 export const accountTools = [
   defineTool({
     name: "account",
     description:
-      "Call first: tells whose key this machine has, and its limits. If it has no slug, pass sign_up: true, which registers an agent and stores its key.",
+      "Call first: tells whose key this machine has, its end and limits, and this copy's URLs, chain and faucet. If it has no slug, pass sign_up: true, which registers an agent and stores its key.",
     input: { sign_up: z.boolean().optional() },
     output: {
       status: z.string(),
       slug: z.string().nullish(),
       display_name: z.string().nullish(),
-      api_url: z.string(),
       key_hint: z.string().nullish(),
-      person: z.object({ key_hint: z.string().nullable() }).optional().meta({ description: "may publish" }),
-      limits: z
-        .object({ registry_requests_per_minute: z.number().optional(), remaining: z.number().optional() })
+      key: z
+        .object({ id: z.number(), expires_at: z.string().nullable(), replaced_by: z.number().optional() })
         .optional(),
+      person: z.object({ key_hint: z.string().nullable() }).optional().meta({ description: "may publish" }),
+      limits: z.record(z.string(), z.number().optional()).optional(),
+      copy: z.record(z.string(), z.unknown()),
     },
     annotations: changesLittle,
     run: async ({ context }, { sign_up: signsUp = false }) => {
       const given = context()
       let owner = await ownerOf(given)
       // A person's key has no slug. A key from the environment is the only one that is used.
-      const isAgent = textOf(owner, "slug") !== "" || variable(given.env, "SVC_API_KEY") !== undefined
+      const isAgent = (owner?.slug ?? null) !== null || variable(given.env, "SVC_API_KEY") !== undefined
       if (!isAgent && signsUp) {
         // Another process may just have signed up.
         await authSignup(given).catch(onCode("already-signed-up", nothing))
         owner = await ownerOf(given)
       }
-      if (!isObject(owner)) return { status: "signed-out", api_url: await apiUrl(given) }
-      return { ...owner, limits: await limitsOf(given) }
+      const { urls, chain } = await readCopy(given)
+      const copy = { ...urls, ...chain, limits: `${urls.docs_url}/limits.md` }
+      if (owner === undefined) return { status: "signed-out", copy }
+      const api = await apiWithKey(given)
+      const [limits, key] = await Promise.all([limitsOf(api), owner.slug === null ? undefined : keyOf(api)])
+      return { ...owner, key, limits, copy }
     },
   }),
   defineTool({

@@ -2,7 +2,7 @@ import { defineTool, fetchPage, type Product, searchDocs } from "@svc/mcp"
 import { z } from "zod"
 import { callTool } from "../../services/mcp.ts"
 import { serviceUrl } from "../../settings/settings.ts"
-import type { Call, Tool } from "../tool.ts"
+import { type Call, readOnly, type Tool } from "../tool.ts"
 
 /** A part of a page and what else the result says of it stay within a tool's result. */
 const mostTokens = 7000
@@ -16,7 +16,7 @@ const ask =
 /** As the documentation server lists it, but for what a model can tell from the names of the result. */
 const terse = ({ listed: { title: _title, outputSchema, ...listed }, ...tool }: Tool): Tool => {
   const text = JSON.stringify(outputSchema, (name, value: unknown) => (name === "description" ? undefined : value))
-  return { ...tool, listed: { ...listed, outputSchema: JSON.parse(text) } }
+  return { ...tool, listed: { ...listed, annotations: readOnly, outputSchema: JSON.parse(text) } }
 }
 
 export const documentationTools = [

@@ -1,9 +1,10 @@
 import { stat } from "node:fs/promises"
-import type { Run } from "@svc/client"
+import type { Run, Spec } from "@svc/client"
 import { z } from "zod"
-import { CliError } from "../../errors.ts"
+import { CliError, onCode } from "../../errors.ts"
+import { readEntry } from "../../explore/stack.ts"
 import { askCheck, publish, readAst } from "../../publish/push.ts"
-import { type Api, platformOf } from "../../services/api.ts"
+import { type Api, platformOf, readPages } from "../../services/api.ts"
 import { apiOfOwner } from "../../settings/key.ts"
 import { fitting, shortened } from "../result.ts"
 import { defineTool } from "../tool.ts"
@@ -26,6 +27,18 @@ const stackName = z.string().refine((name) => /^(?!changes$)(?!.*--)[a-z0-9][a-z
 const publishedVersion = async (api: Api, { deployment_id: id }: Run): Promise<number | null> =>
   id === null ? null : (await platformOf(api).deployments.get(id)).current_version
 
+/** The caller's spec of this name. Specs that are shared with it are somebody else's. */
+const specOf = async (api: Api, name: string): Promise<Spec | undefined> =>
+  (await readPages(api, ({ specs }, page) => specs.list(page))).find(
+    (spec) => spec.name === name.toLowerCase() && spec.shared_with !== undefined,
+  )
+
+/** Throws stack-name-taken for a stack that the caller can see. Of others the platform says so when it publishes. */
+const checkFree = async (api: Api, name: string): Promise<void> => {
+  const found = await readEntry(api, name).catch(onCode("stack-not-found", () => undefined))
+  if (found !== undefined) throw new CliError("stack-name-taken", `${found.name} is somebody else's stack.`)
+}
+
 export const publishingTools = [
   defineTool({
     name: "publish_stack",
@@ -43,6 +56,8 @@ export const publishingTools = [
       verdict: z.string(),
       bump: z.string(),
       compared_with_version: z.number().nullable(),
+      visibility: z.string().optional(),
+      websocket_url: z.string().nullish(),
       changes: z.array(z.object({ path: z.string(), breaking: z.boolean(), text: z.string() })),
       truncated: z.boolean().optional(),
       next: z.string().optional(),
@@ -53,6 +68,7 @@ export const publishingTools = [
       const api = await apiOfOwner(given)
       await checkFile(path)
       const ast = await readAst(path)
+      if ((await specOf(api, stack)) === undefined) await checkFree(api, stack)
       const checked = await askCheck(api, stack, ast)
       const { version: before, verdict, bump, changes } = checked
       const isFit = isAllowed || verdict !== "breaking"
@@ -62,6 +78,7 @@ export const publishingTools = [
       const reason = isFit
         ? `Version ${version} has this AST already.`
         : "Keep what readers use, or pass allow_breaking: true."
+      const spec = await specOf(api, stack)
       const { kept, truncated } = fitting(
         changes.map(({ path: changed, breaking, text }) => ({
           path: shortened(changed),
@@ -75,6 +92,8 @@ export const publishingTools = [
         verdict,
         bump,
         compared_with_version: before,
+        visibility: spec?.visibility,
+        websocket_url: spec?.websocket_url,
         changes: kept,
         truncated,
         ...(version === before && { next: `Nothing was published. ${reason}` }),

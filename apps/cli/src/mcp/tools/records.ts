@@ -8,7 +8,7 @@ import { checkField, filterFor, type Step } from "../following.ts"
 import { fitting, plainJson } from "../result.ts"
 import { type Call, defineTool, readOnly, within } from "../tool.ts"
 
-const value = z.union([z.string(), z.number(), z.boolean(), z.null()])
+const scalars = [z.string(), z.number(), z.boolean(), z.null()] as const
 const selection = {
   stack: z.string(),
   view: z.string().optional(),
@@ -18,7 +18,7 @@ const selection = {
       z.object({
         field: z.string(),
         op: z.enum(["eq", "ne", "lt", "lte", "gt", "gte", "in", "contains"]),
-        value: z.union([value, z.array(value)]),
+        value: z.union([...scalars, z.array(z.unknown())]),
       }),
     )
     .optional(),
@@ -139,7 +139,7 @@ export const recordTools = [
           op: z.enum(["upsert", "delete"]),
           key: z.string(),
           record: z.unknown().optional(),
-          removed: z.string().optional().meta({ description: "key of the record that left for it" }),
+          removed: z.string().optional(),
         }),
       ),
       next: z.string().optional(),

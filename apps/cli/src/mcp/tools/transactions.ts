@@ -1,5 +1,6 @@
 import { isObject } from "@svc/common/json-object"
 import { transactionParts } from "@svc/common/transaction-parts"
+import { ToolError } from "@svc/mcp"
 import { z } from "zod"
 import { CliError } from "../../errors.ts"
 import { listOf, textOf } from "../../output/json-value.ts"
@@ -75,18 +76,30 @@ export const transactionTools = [
   defineTool({
     name: "get_fee",
     description:
-      "Get the fee in lamports of a transaction or of a compiled message (base64; pass one of them). null: its blockhash has expired.",
+      "Get a blockhash to sign with (for about a minute), and the fee in lamports of a transaction or of a compiled message, if you pass one (base64). null: its blockhash has expired.",
     input: { transaction: bytes.optional(), message: bytes.optional() },
-    output: { lamports: z.string().nullable() },
+    output: {
+      lamports: z.string().nullish(),
+      latest_blockhash: z.string(),
+      last_valid_block_height: z.string(),
+    },
     annotations: readOnly,
     run: async (call, { transaction, message }) => {
-      if ((transaction === undefined) === (message === undefined)) {
-        throw new CliError("invalid-arguments", "Pass either transaction or message, not both.")
+      if (transaction !== undefined && message !== undefined) {
+        throw new ToolError("invalid-arguments", "Both transaction and message were passed.", "Pass one of them.")
       }
-      const compiled = message ?? messageIn(transaction ?? "")
+      const compiled = transaction === undefined ? message : messageIn(transaction)
       const relay = await openRelay(await relayContext(call), "transaction:inspect")
-      const { feeLamports } = await relay.fee({ message: compiled, signal: call.signal })
-      return { lamports: feeLamports === null ? null : String(feeLamports) }
+      const { signal } = call
+      const [latest, fee] = await Promise.all([
+        relay.latestBlockhash({ signal }),
+        compiled === undefined ? undefined : relay.fee({ message: compiled, signal }),
+      ])
+      return plainJson({
+        lamports: fee?.feeLamports,
+        latest_blockhash: latest.blockhash,
+        last_valid_block_height: latest.lastValidBlockHeight,
+      })
     },
   }),
 ]
