@@ -196,6 +196,14 @@ const writeCases = (checked: Rule, name: string): string => {
 const promtool = (files: readonly string[]) =>
   spawnSync("promtool", ["test", "rules", ...files], { cwd: folder, encoding: "utf8", maxBuffer: 2 ** 26 })
 
+test("the operators' page names each rule of the relay and its limits, no other, and no threshold of one", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../apps/docs-server/content/operations.md"), "utf8")
+  const table = page.slice(page.indexOf("Metrics of the relay"), page.indexOf("## Large transactions"))
+  const named = new Set([...table.matchAll(/`((?:Relay|Limits)\w+)`/g)].map(([, name]) => name))
+  expect(named).toEqual(new Set(rules.map(({ alert }) => alert).filter((name) => /^(?:Relay|Limits)/.test(name))))
+  expect(table).not.toMatch(/\d+ (?:%|minutes?|s\b)|[Oo]ver \d/)
+})
+
 test("every alert has a case that fires it and one that doesn't", () => {
   const covered = Object.entries(cases).filter(([, all]) => new Set(all.map((one) => one.fires.length > 0)).size === 2)
   expect(covered.map(([alert]) => alert).toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted())
