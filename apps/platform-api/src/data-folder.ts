@@ -1,5 +1,6 @@
 // Loaded before the program, so it imports only Node's own modules.
 import { chmodSync, mkdirSync, statSync } from "node:fs"
+import { join } from "node:path"
 
 /** Other users of the machine can write to the data folder. */
 export class OpenDataFolder extends Error {
@@ -24,6 +25,6 @@ export const closeDataFolder = (folder: string): void => {
   }
   if ((statSync(folder).mode & writableByAll) === 0) return
   throw new OpenDataFolder(
-    `SVC_DATA_DIR: every user of this machine can write to ${folder}: use the service's own folder, with mode 0700`,
+    `SVC_DATA_DIR: every user of this machine can write to ${folder}: name a folder in it, such as ${join(folder, "data")}, which the service creates with mode 0700`,
   )
 }

@@ -66,6 +66,7 @@ const descriptorRoute = (path: string, alias: string) =>
       "Streamable HTTP is opened instead, for MCP revisions that have it: 405 says that there is none, or none free; " +
       "429 that the address has too many open.",
     operationId: alias === "" ? "getMcpDescriptor" : "getMcpDescriptorLegacy",
+    ...(alias !== "" && { deprecated: true }),
     tags: ["mcp"],
     ...open,
     parameters: [
@@ -90,6 +91,7 @@ const messageRoute = (path: string, alias: string) =>
       `One JSON-RPC 2.0 message of the Model Context Protocol over Streamable HTTP: at most ${messageBounds.bytes / 1024} KiB, ` +
       `${messageBounds.values} values and ${messageBounds.depth} levels of nesting. Tools:\n\n${toolNotes}`,
     operationId: alias === "" ? "postMcp" : "postMcpLegacy",
+    ...(alias !== "" && { deprecated: true }),
     tags: ["mcp"],
     ...open,
     request: { body: { required: true, content: { "application/json": { schema: jsonRpcRequest } } } },
