@@ -4,6 +4,8 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { createLinks, renderPage, stackMarkdown, stackSchema, stacksMarkdown } from "../packages/site/src/index.ts"
 import { expect, test } from "vitest"
+import { CliError } from "../apps/cli/src/errors.ts"
+import { failed, succeeded } from "../apps/cli/src/mcp/result.ts"
 import { run } from "../apps/cli/src/run.ts"
 import { serve } from "../apps/cli/test/server.ts"
 import { readPage } from "../apps/docs-server/src/corpus/corpus.ts"
@@ -11,7 +13,9 @@ import { parseAst } from "../apps/platform-api/src/registry/ast/parse-ast.ts"
 import { deriveShape } from "../apps/platform-api/src/registry/schema/derive-schema.ts"
 import { languages, typedModule } from "../apps/platform-api/src/registry/types/typed-module.ts"
 import { entity, field, smallAst } from "../apps/platform-api/test/registry/small-ast.ts"
+import { brief } from "../packages/site/browser/console/text.ts"
 import { sameIn } from "../packages/site/browser/live/same-in.ts"
+import { show } from "../packages/site/browser/live/values.ts"
 
 const hostile =
   "a\u001b]0;t\u0007\u001b[2J\u001b[31m\u009b2J\u001b]8;;http://x\u0007\r\n# b\u202ec\u2066\u200b\u{e0041}`d` ](javascript:e) [f](javascript:g) <script>h</script> */ $(touch i) | \u2028'\"\\"
@@ -85,6 +89,14 @@ test.each([
   }
 })
 
+test("a tool's result shows all of the text's characters, and its data has them as they are", () => {
+  const { content, structuredContent } = succeeded({ structured: { description: hostile } })
+  expect(JSON.stringify(content.map((block) => (block.type === "text" ? block.text : "")))).not.toMatch(steering)
+  expect(structuredContent).toEqual({ description: hostile })
+  const error = new CliError(hostile, hostile)
+  expect(failed(error).content[0]).toMatchObject({ text: expect.not.stringMatching(steering) })
+})
+
 test("nothing else than the function for all output writes to the terminal", () => {
   const folder = join(import.meta.dirname, "../apps/cli/src")
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) =>
@@ -119,6 +131,13 @@ test.each(languages)("types in %s hold the text as data", (language) => {
   expect(text).not.toMatch(steering)
   expect(text).toContain("javascript:e")
   expect(text.replaceAll(/"(?:[^"\\]|\\.)*"/g, "")).not.toMatch(/<script|\$\(touch|\*\/ \$/)
+})
+
+test("what a live page or the console shows of it turns nothing around and hides nothing; its whole can be copied", () => {
+  const cell = show("data", hostile, 100)
+  expect(cell.full).toBe(hostile)
+  for (const text of [cell.text, show("data", hostile, 1000).text, brief(hostile), brief(hostile, 30)])
+    expect(text).not.toMatch(/[\u200b\u202a-\u202e\u2066-\u2069\u2028]/)
 })
 
 test("a command to copy runs nothing of the text and shows all of it", () => {

@@ -16,10 +16,13 @@ export const make = <Name extends keyof HTMLElementTagNameMap>(
 /** Copies text, which may be on its way still; false where the browser has no clipboard, as on plain HTTP, or the text can't be had. */
 export const copyText = async (text: string | Promise<string>): Promise<boolean> => {
   const type = "text/plain"
-  const blob = Promise.resolve(text).then((known) => new Blob([known], { type }))
   try {
+    if (typeof text === "string") await navigator.clipboard.writeText(text)
     // Safari writes only what was promised while the reader clicked.
-    await navigator.clipboard.write([new ClipboardItem({ [type]: blob })])
+    else
+      await navigator.clipboard.write([
+        new ClipboardItem({ [type]: text.then((known) => new Blob([known], { type })) }),
+      ])
     return true
   } catch {
     return false

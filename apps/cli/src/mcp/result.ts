@@ -1,6 +1,7 @@
 // Results of tools: within the limit of tokens, without keys.
 import type { CallToolResult } from "@modelcontextprotocol/server"
 import { SvcError } from "@svc/client/http"
+import { visibleJson } from "@svc/common/foreign-text"
 import { withoutKeys } from "@svc/keys"
 import { ToolError } from "@svc/mcp"
 import { asCliError, CliError } from "../errors.ts"
@@ -94,6 +95,6 @@ export const failed = (thrown: unknown): CallToolResult => ({
 
 /** A tool's result, as JSON and as the same in text. */
 export const succeeded = ({ structured, text }: Result): CallToolResult => {
-  const json = withoutKeys(JSON.stringify(structured))
+  const json = withoutKeys(visibleJson(JSON.stringify(structured)))
   return { content: textBlock(text === undefined ? json : withoutKeys(text)), structuredContent: JSON.parse(json) }
 }

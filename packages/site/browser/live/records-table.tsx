@@ -1,3 +1,4 @@
+import { withoutUnseen } from "@svc/common/foreign-text"
 import type { Feed } from "./feed.ts"
 import { leavesOf } from "./values.ts"
 import { Value } from "./value.tsx"
@@ -44,7 +45,7 @@ export const RecordsTable = ({ feed, records, columns, isSmall }: Props) => (
           <th scope="col">Key</th>
           {columns.map((path) => (
             <th key={path} scope="col" title={path}>
-              {headOf(path, columns)}
+              {withoutUnseen(headOf(path, columns))}
             </th>
           ))}
         </tr>
@@ -59,7 +60,7 @@ export const RecordsTable = ({ feed, records, columns, isSmall }: Props) => (
                 <Value path="key" value={key} most={isSmall ? mostSmall : undefined} />
               </td>
               {columns.map((path) => (
-                <td key={path} data-label={headOf(path, columns)} class={freshness(marks.get(path))}>
+                <td key={path} data-label={withoutUnseen(headOf(path, columns))} class={freshness(marks.get(path))}>
                   <Value path={path} value={leaves.get(path)} most={isSmall ? mostSmall : undefined} />
                 </td>
               ))}

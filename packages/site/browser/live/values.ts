@@ -1,4 +1,5 @@
 // How a record's values are shown: as text alone, exactly, short enough for a table.
+import { withoutUnseen } from "@svc/common/foreign-text"
 import { isObject } from "@svc/common/json-object"
 
 /** What a cell shows; `full` is the whole value where the text is a part of it. */
@@ -43,7 +44,8 @@ const textOf = (value: unknown): string =>
 /** Text of at most `most` characters, its beginning and its end. */
 const shorten = (text: string, most: number): Shown => {
   const tail = Math.floor(most / 3)
-  return text.length <= most ? { text } : { text: `${text.slice(0, most - tail - 1)}…${text.slice(-tail)}`, full: text }
+  if (text.length <= most) return { text: withoutUnseen(text) }
+  return { text: withoutUnseen(`${text.slice(0, most - tail - 1)}…${text.slice(-tail)}`), full: text }
 }
 
 /** @param most characters of a value that has no better form */

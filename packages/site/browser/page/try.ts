@@ -1,3 +1,4 @@
+import { visibleJson } from "@svc/common/foreign-text"
 import { make } from "../dom.ts"
 
 /** Lets a reader send what curl sends in the example, from this page. @param kind what the request needs: open, key or token */
@@ -40,7 +41,7 @@ export const addTryPanel = (panel: HTMLElement, kind: string): void => {
       ...(body && { body: body.value }),
     })
     say(`Status ${response.status}`)
-    shown.textContent = await response.text()
+    shown.textContent = visibleJson(await response.text())
     shown.hidden = shown.textContent === ""
   }
   const isSecret = (): boolean => kind === "key" && key?.value.trim().startsWith("svc_pk_") !== true
