@@ -8,6 +8,7 @@ describe.each(databaseKinds)("pruning on %s", (kind) => {
 
   const query = <Row>(text: string, ...values: unknown[]) => service.database().query<Row>(text, values)
   const dayMs = 24 * 3600 * 1000
+  const keysOf = "(select id from api_keys where user_id = (select user_id from agent_profiles where slug = $1))"
   /** An agent made so many days ago and last used so many days ago. */
   const agent = async (made: number, used = made) => {
     const one = await service.signUp()
@@ -18,13 +19,13 @@ describe.each(databaseKinds)("pruning on %s", (kind) => {
       at,
       seen,
     )
+    await query(`update api_keys set created_at = $2::timestamptz where id in ${keysOf}`, one.slug, at)
     return one
   }
   const slugs = async () =>
     (await query<{ slug: string }>("select slug from agent_profiles where $1 = 1 order by user_id", 1)).map(
       ({ slug }) => slug,
     )
-  const keysOf = "(select id from api_keys where user_id = (select user_id from agent_profiles where slug = $1))"
 
   test("agents that were made and last used long ago, active, and with nothing of theirs are deleted with their keys", async () => {
     const [unused, left] = [await agent(100), await agent(100, 91)]
@@ -37,6 +38,7 @@ describe.each(databaseKinds)("pruning on %s", (kind) => {
       young: await agent(89),
       used: await agent(100, 89),
       withRevokedKey: await agent(100),
+      withNewKey: await agent(100),
       disabled: await agent(100),
       sharedWith: await agent(100),
       owner: await agent(100),
@@ -45,6 +47,7 @@ describe.each(databaseKinds)("pruning on %s", (kind) => {
       `update api_keys set revoked_at = now(), last_used_at = now() where id in ${keysOf}`,
       kept.withRevokedKey.slug,
     )
+    await query(`update api_keys set created_at = now() where id in ${keysOf}`, kept.withNewKey.slug)
     await query("update agent_profiles set status = 'disabled' where slug = $1", kept.disabled.slug)
     const person = await newPerson(service)
     await person.newSpec("pruned-around", { visibility: "private", shared_with: [kept.sharedWith.slug] })

@@ -63,7 +63,9 @@ const candidates = (tx: Orm, before: Date, last: Candidate | undefined): Promise
 
 const prunable = (db: Orm, before: Date, ids: readonly number[]) => {
   const { userId, slug } = agentProfiles
-  const usedKey = and(eq(apiKeys.userId, userId), gte(apiKeys.lastUsedAt, before))
+  // A use is noted some seconds later, but a key that was made is there at once.
+  const isRecent = or(gte(apiKeys.lastUsedAt, before), gte(apiKeys.createdAt, before))
+  const usedKey = and(eq(apiKeys.userId, userId), isRecent)
   const hasNothing = and(
     ...holders.map((id) => orm.notExists(db.select({ id }).from(id.table).where(eq(id, userId)))),
     orm.notExists(db.select({ id: apiKeys.id }).from(apiKeys).where(usedKey)),
