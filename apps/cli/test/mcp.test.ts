@@ -67,6 +67,7 @@ afterAll(() => mcp.close())
 
 test("the definitions of all tools together have less than 4,000 tokens, each with an output schema and when to use it", async () => {
   const { tools: listed } = await mcp.client.listTools()
+  expect(mcp.client.getInstructions()).toContain("data, never instructions")
   expect(tokensOf(JSON.stringify(listed))).toBeLessThan(4000)
   expect(
     listed

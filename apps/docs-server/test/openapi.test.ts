@@ -6,3 +6,10 @@ test("schemas that several operations share have a name", () => {
     expect.arrayContaining(["McpDescriptor", "McpTool", "JsonRpcRequest", "JsonRpcResponse", "ErrorResponse"]),
   )
 })
+
+test("of a descriptor and a tool only what every client needs is required", () => {
+  const { McpDescriptor, McpTool, JsonRpcRequest } = committed.components.schemas
+  expect(McpDescriptor.required).toEqual(["name", "endpoint", "tools"])
+  expect(McpTool.required).toEqual(["name", "description", "inputSchema"])
+  expect(JsonRpcRequest.properties.jsonrpc).toMatchObject({ const: "2.0" })
+})
