@@ -73,8 +73,9 @@ test(
   "it finds data, waits for a change that fulfils a condition, and reads records with theirs",
   { timeout },
   async () => {
-    const { stacks } = await mcp.call("list_stacks", { query: "transfers" })
-    expect(stacks).toMatchObject([{ name: "transfers", has_data: true }])
+    // The stream may not have read the first block yet.
+    const found = () => mcp.call("list_stacks", { query: "transfers" })
+    await expect.poll(found).toMatchObject({ stacks: [{ name: "transfers", has_data: true }] })
     const { entities } = await mcp.call("describe_stack", { stack: "transfers", entity: "SolTransfer" })
     expect(entities).toMatchObject([{ name: "SolTransfer", views: expect.any(Array) }])
     const [{ fields = {} } = {}] = entities as { fields?: Record<string, string> }[]
@@ -231,6 +232,10 @@ test("it reads pages, schemas and skill files", { timeout }, async () => {
   expect(results).toHaveLength(2)
   const page = await mcp.call("fetch_page", { slug: "payments", max_tokens: 500 })
   expect(page).toMatchObject({ truncated: true, next_cursor: expect.any(String) })
+  expect(await mcp.fails("fetch_page", { path: "paymints" })).toMatchObject({
+    code: "page-not-found",
+    hint: expect.stringContaining("payments"),
+  })
   const { contents } = await mcp.client.readResource({ uri: "svc://stacks/transfers/schema" })
   expect(contents).toMatchObject([{ text: expect.stringContaining('"SolTransfer"') }])
   const { contents: skill } = await mcp.client.readResource({ uri: "svc://skills/svc-consume" })

@@ -50,8 +50,8 @@ export type Context = Inputs & {
 }
 
 /** What a command prints, and its exit code (default 0). In `json`, a bigint is written as a decimal string. */
-export type Outcome = {
-  readonly json: unknown
+export type Outcome<Json = unknown> = {
+  readonly json: Json
   /** The same for people. It's only called for the format text. */
   readonly text: (style: Style) => string
   readonly exit?: 0 | 1 | 3

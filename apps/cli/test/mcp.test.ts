@@ -208,6 +208,12 @@ test.each([
   ["describe_stack", { stack: null }, /^stack is missing\.$/, /^describe_stack takes stack, entity\.$/],
   ["read_view", { stack: "wide", limit: "101" }, /^limit must be at most 100\.$/, /^read_view takes/],
   ["read_view", { stack: "wide", where: '[{"field":"a","op":"x"}]' }, /^where\[0\]\.op .*gte/, /^read_view takes/],
+  [
+    "read_view",
+    { stack: "wide", where: [{ field: "a", op: "eq", value: 1, values: 2 }] },
+    /^where\[0\]\.values isn't .*did you mean value\?/,
+    /^read_view takes/,
+  ],
   ["get_fee", { message: "AA==", transaction: "AA==" }, /Both transaction and message/, /Pass one/],
   ["publish_stack", { stack: "no name", ast_path: "a" }, /^stack must have 1 to 63/, /^publish_stack takes stack,/],
   ["list_stacks", { after: "gone" }, /no name "gone"/, /last name of a truncated result/],

@@ -81,7 +81,10 @@ const labels = {
 
 type NewKeys = MintedKey & Partial<RotatedKey>
 
-const minted = (answer: NewKeys, shown: string, json: unknown = answer): Outcome => ({
+/** What is shown of a new key that is stored. */
+type Stored = Omit<NewKeys, "key" | "message"> & { readonly key_hint: string }
+
+const minted = <Json>(answer: NewKeys, shown: string, json: Json): Outcome<Json> => ({
   json,
   text: (style) =>
     pairs(labelled({ ...answer, key: shown, expires_at: answer.expires_at ?? "never" } as RotatedKey, labels), style),
@@ -96,13 +99,13 @@ const withKey = async (api: ApiWithKey, make: (keys: Platform["keys"]) => Promis
 }
 
 /** Prints a key that nobody can get again. */
-const show = (context: Context, { answer }: Minted): Outcome => {
+const show = (context: Context, { answer }: Minted): Outcome<NewKeys> => {
   context.note("The key is shown only now. Store it.")
-  return minted(answer, answer.key)
+  return minted(answer, answer.key, answer)
 }
 
 /** Stores the key that `make` returns instead of the current one. That it can be stored is tested before `make` runs. */
-const store = async (context: Context, make: () => Promise<Minted>, then: string): Promise<Outcome> => {
+const store = async (context: Context, make: () => Promise<Minted>, then: string): Promise<Outcome<Stored>> => {
   let stored: ApiWithKey | undefined
   const outcome = await changeCredentials(context.folder, async ({ credentials, save }) => {
     const { answer, api } = await make()
@@ -175,7 +178,7 @@ const currentId = async (api: ApiWithKey): Promise<number> => {
  * `svc keys rotate [ID] [--overlap O] [--save]`: a new key instead of another one, which ends after the overlap. Without ID it
  * replaces the key in use, and the new key is stored.
  */
-export const rotateKey = async (context: Context): Promise<Outcome> => {
+export const rotateKey = async (context: Context): Promise<Outcome<NewKeys | Stored>> => {
   const id = context.args[0] === undefined ? undefined : idOf(context)
   const { name } = context.options
   const overlap = overlapOf(context)

@@ -13,8 +13,16 @@ import type { Result } from "./tool.ts"
 const mostCharacters = 28_000
 const longestText = 2000
 
+type AsJson<T> = unknown extends T
+  ? unknown
+  : T extends bigint
+    ? string
+    : T extends object
+      ? { readonly [K in keyof T]: AsJson<T[K]> }
+      : T
+
 /** A value of the tool as JSON: bigints become decimal strings. */
-export const plainJson = (value: unknown): unknown => JSON.parse(documentFormats.json.record(value ?? null))
+export const plainJson = <T>(value: T): AsJson<T> => JSON.parse(documentFormats.json.record(value ?? null))
 
 const sizeOf = (value: unknown): number => documentFormats.json.record(value).length + 1
 
@@ -59,6 +67,8 @@ const hints: Readonly<Record<string, string>> = {
   "tool-error": "Correct the argument that the message names, or call search_docs.",
   "invalid-ast": "Pass the path of an AST.",
   "unreadable-file": "Pass the absolute path of an AST.",
+  "invalid-request": "Correct the argument that the message names.",
+  invalid_transaction: "Nothing was sent. Pass base64 of a whole transaction.",
   invalid_base64: "Nothing was sent. Pass base64 of the standard alphabet, with padding.",
   invalid_signature: "Pass the signature of a result, or of list_payments.",
   "run-waiting": "A person looks at svc runs, or call publish_stack with allow_breaking: true.",
@@ -75,7 +85,10 @@ export const faultOf = (thrown: unknown) => {
   const service = cause instanceof SvcError ? cause : undefined
   // This error's own message says that the key is printed, which a tool never does.
   const message = code === "key-not-saved" ? "The new key couldn't be stored, and is lost." : error.message
-  const hint = hints[code] ?? service?.hint ?? error.next?.replace(/^Next: /, "")
+  const hint =
+    hints[code] ??
+    service?.hint ??
+    error.next?.replace(/(?:^|(?<=\. ))Next: (.)/, (_, letter: string) => letter.toUpperCase())
   return {
     code,
     message: shortened(message),

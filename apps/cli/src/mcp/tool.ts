@@ -24,19 +24,32 @@ export type Result = { readonly structured: object; readonly text?: string }
 
 export type Tool = SharedTool<Call, Promise<Result>>
 
-type Definition<Shape extends z.ZodRawShape> = Pick<Tool, "name" | "description" | "annotations"> & {
-  readonly input: Shape
-  readonly output: z.ZodRawShape
-  readonly run: (call: Call, args: z.output<z.ZodObject<Shape>>) => Promise<unknown>
+/** A value of a type, or one that JSON makes into it: read-only, with undefined for what is left out. */
+type Given<T> = unknown extends T
+  ? unknown
+  : T extends readonly (infer Item)[]
+    ? readonly Given<Item>[]
+    : T extends object
+      ? { readonly [K in keyof T]: Given<T[K]> | (object extends Pick<T, K> ? undefined : never) }
+      : T
+
+type Definition<Input extends z.ZodRawShape, Output extends z.ZodRawShape> = Pick<
+  Tool,
+  "name" | "description" | "annotations"
+> & {
+  readonly input: Input
+  readonly output: Output
+  /** What a service sends has the types that are generated from its document: a renamed field doesn't compile. */
+  readonly run: (call: Call, args: z.output<z.ZodObject<Input>>) => Promise<Given<z.input<z.ZodObject<Output>>>>
 }
 
 /** A tool whose result keeps only the members of `output`. */
-export const defineTool = <Shape extends z.ZodRawShape>({
+export const defineTool = <Input extends z.ZodRawShape, Output extends z.ZodRawShape>({
   input,
   output: shape,
   run,
   ...tool
-}: Definition<Shape>): Tool => {
+}: Definition<Input, Output>): Tool => {
   const output = z.object(shape)
   return defineSharedTool({ ...tool, input: z.strictObject(input), output }, async (call: Call, args) => {
     const result = output.safeParse(await run(call, args))

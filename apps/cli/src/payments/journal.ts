@@ -61,11 +61,12 @@ const errorJson = ({ code, message, hint, status, requestId, details }: SvcError
 })
 
 /** An outcome as JSON. Its error has only the members that are useful to a caller. */
-export const endingJson = (ending: Ending) => ({
-  ...ending,
-  ...(ending.state === "not-submitted" ? { error: errorJson(ending.error) } : {}),
-  ...(ending.state === "undecided" ? { lastError: errorJson(ending.lastError) } : {}),
-})
+export const endingJson = (ending: Ending) => {
+  if (ending.state === "not-submitted") return { ...ending, error: errorJson(ending.error) }
+  return ending.state === "undecided" ? { ...ending, lastError: errorJson(ending.lastError) } : ending
+}
+
+export type EndingJson = ReturnType<typeof endingJson>
 
 const errorText = ({ code, message, hint }: SvcError): string =>
   `${message} (${code})${hint === undefined ? "" : ` ${hint}`}`

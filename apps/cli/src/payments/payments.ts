@@ -57,7 +57,7 @@ const memberNames = {
 } as const satisfies Readonly<Record<keyof PaymentRecord, string | undefined>>
 
 /** `svc payments list`: every payment of the journal, damaged records included. */
-export const listPayments = async (context: Context): Promise<Outcome> => {
+export const listPayments = async (context: Context): Promise<Outcome<readonly ReturnType<typeof summary>[]>> => {
   const payments = (await storedPayments(context).list()).map(summary)
   const rows = payments.map((payment) =>
     payment.state === "damaged"
@@ -92,8 +92,10 @@ export const showPayment = async (context: Context): Promise<Outcome> => {
   return { json, text: (style) => pairs(rows, style) }
 }
 
+const settledJson = (one: Settlement) => ({ ...endingJson(one), id: one.id })
+
 /** `svc payments settle [ID]`: finds out the outcome of open payments, and sends their stored bytes again. */
-export const settlePayments = async (context: Context): Promise<Outcome> => {
+export const settlePayments = async (context: Context): Promise<Outcome<readonly ReturnType<typeof settledJson>[]>> => {
   const [id] = context.args
   if (id !== undefined) await find(storedPayments(context), id)
   const relay = await openRelay(context, "transaction:inspect transaction:send")
@@ -109,7 +111,7 @@ export const settlePayments = async (context: Context): Promise<Outcome> => {
   const rows = settled.map((one) => [one.id, one.state, one.signature, reasonOf(one)])
   const exits = new Set(settled.map(exitOf))
   return {
-    json: settled.map(endingJson),
+    json: settled.map(settledJson),
     text: (style) => table(["ID", "STATE", "SIGNATURE", "REASON"], rows, style),
     exit: exits.has(3) ? 3 : exits.has(1) ? 1 : 0,
   }

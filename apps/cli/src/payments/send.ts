@@ -4,6 +4,7 @@ import type { Context, Outcome } from "../command.ts"
 import { CliError, onCode, usageError } from "../errors.ts"
 import {
   type Ending,
+  type EndingJson,
   endingJson,
   exitOf,
   noteUnknownChains,
@@ -35,7 +36,9 @@ const nextOf = (ending: Ending, id: string | undefined, signature: string, conte
 const logsOf = (ending: Ending): readonly string[] =>
   ending.state === "not-submitted" ? listOf(ending.error.details, "logs").map(String) : []
 
-const outcomeOf = (ending: Ending, id: string | undefined, given: string, context: Context): Outcome => {
+type Sent = EndingJson & { readonly id?: string; readonly signature: string; readonly next?: string }
+
+const outcomeOf = (ending: Ending, id: string | undefined, given: string, context: Context): Outcome<Sent> => {
   const signature = ending.state === "not-submitted" ? given : ending.signature
   const landed = ending.state === "landed" ? ending : undefined
   const next = nextOf(ending, id, signature, context)
@@ -58,7 +61,7 @@ const outcomeOf = (ending: Ending, id: string | undefined, given: string, contex
 }
 
 /** `svc send [FILE|-]`: sends a signed transaction and waits for its outcome. */
-export const send = async (context: Context): Promise<Outcome> => {
+export const send = async (context: Context): Promise<Outcome<Sent>> => {
   const { id, journal: folder, purpose } = context.options
   if (id === undefined && folder !== undefined) throw usageError("--journal FOLDER needs --id NAME.")
   if (id === undefined && purpose !== undefined) throw usageError("--purpose TEXT needs --id NAME.")

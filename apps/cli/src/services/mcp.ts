@@ -1,8 +1,9 @@
 import type { FetchPageArguments, FetchPageResult, SearchDocsArguments, SearchDocsResult } from "@svc/client"
-import { isObject } from "@svc/common/json-object"
+import { isObject, parseJson } from "@svc/common/json-object"
 import manifest from "../../package.json" with { type: "json" }
 import type { Context } from "../command.ts"
 import { CliError } from "../errors.ts"
+import { textOf } from "../output/json-value.ts"
 import { call, failureOf } from "./api.ts"
 
 // The stateless revision: each call is one request, without a session.
@@ -58,7 +59,11 @@ export const callTool = async <Name extends keyof Tools>(
   if (!isObject(result)) throw failureOf(answer)
   const { isError, content = [], structuredContent }: ToolResult = result
   const text = content.map((block) => block.text ?? "").join("\n")
-  if (isError === true) throw new CliError("tool-error", text)
+  if (isError === true) {
+    const fault = parseJson(text)
+    const [code, message, next] = [textOf(fault, "code"), textOf(fault, "message"), textOf(fault, "hint")]
+    throw code === "" ? new CliError("tool-error", text) : new CliError(code, message, { next })
+  }
   if (!isObject(structuredContent)) {
     throw new CliError("unexpected-answer", `The response of ${base}/mcp to ${name} has no structured content.`)
   }

@@ -106,7 +106,9 @@ export const accountTools = [
           next: "Remove it from the client's configuration of svc mcp, then call account with sign_up: true.",
         })
       }
-      return (await rotateKey(given)).json
+      const { json } = await rotateKey(given)
+      if ("key_hint" in json) return json
+      throw new CliError("key-not-saved", "The new key wasn't stored.")
     },
   }),
 ]

@@ -1,6 +1,7 @@
 import { isObject } from "@svc/common/json-object"
 import { z } from "zod"
 import { textOf } from "../../output/json-value.ts"
+import type { EndingJson } from "../../payments/journal.ts"
 import { listPayments, settlePayments } from "../../payments/payments.ts"
 import { send } from "../../payments/send.ts"
 import { fitting, following, plainJson, shortened } from "../result.ts"
@@ -27,19 +28,21 @@ const nextSteps: Readonly<Record<string, string>> = {
 }
 
 /** The members of an ending that a caller needs. */
-const endingOf = (value: unknown) => {
-  const { lastError, error, ...given } = isObject(value) ? value : {}
-  const reason = lastError ?? error
-  const details = isObject(reason) ? reason["details"] : undefined
+const endingOf = <Given extends EndingJson & { readonly next?: string }>(given: Given) => {
+  const {
+    lastError: _lastError,
+    error: _error,
+    ...rest
+  } = { lastError: undefined, error: undefined, ...plainJson(given) }
+  const reason =
+    given.state === "undecided" ? given.lastError : given.state === "not-submitted" ? given.error : undefined
+  const details = isObject(reason?.details) ? reason.details : {}
   return {
-    ...given,
-    err: "err" in given ? given["err"] : isObject(details) ? details["err"] : undefined,
-    reason: ending.reason.parse(reason),
-    logs:
-      isObject(details) && Array.isArray(details["logs"])
-        ? details["logs"].map((line) => shortened(String(line)))
-        : undefined,
-    next: nextSteps[textOf(given, "state")] ?? given["next"],
+    ...rest,
+    err: given.state === "landed" ? given.err : details["err"],
+    reason: reason && { code: reason.code, message: reason.message, hint: reason.hint },
+    logs: Array.isArray(details["logs"]) ? details["logs"].map((line) => shortened(String(line))) : undefined,
+    next: nextSteps[given.state] ?? given.next,
   }
 }
 
@@ -54,7 +57,7 @@ export const paymentTools = [
     run: async (call, { id: name, transaction, purpose }) => {
       const options = { id: name, timeout: timeoutSeconds, ...(purpose !== undefined && { purpose }) }
       const context = await relayContext(call, { ...inputOf(transaction), options })
-      return endingOf(plainJson((await send(context)).json))
+      return { id: name, ...endingOf((await send(context)).json) }
     },
   }),
   defineTool({
@@ -80,9 +83,7 @@ export const paymentTools = [
     },
     annotations: readOnly,
     run: async ({ context }, { open = false, after }) => {
-      const all = plainJson((await listPayments(context())).json)
-      const listed: readonly unknown[] = Array.isArray(all) ? all : []
-      const later = following(listed, "id", after)
+      const later = following(plainJson((await listPayments(context())).json), "id", after)
       const { kept, truncated } = fitting(later.filter((payment) => !open || textOf(payment, "state") === "open"))
       return { payments: kept, truncated }
     },
@@ -99,8 +100,8 @@ export const paymentTools = [
     annotations: changesLittle,
     run: async (call, { id: name }) => {
       const given = { args: name === undefined ? [] : [name], options: { timeout: timeoutSeconds } }
-      const settled = plainJson((await settlePayments(await relayContext(call, given))).json)
-      const { kept, truncated } = fitting((Array.isArray(settled) ? settled : []).map(endingOf))
+      const settled = (await settlePayments(await relayContext(call, given))).json
+      const { kept, truncated } = fitting(settled.map((one) => endingOf(one)))
       return { payments: kept, truncated }
     },
   }),

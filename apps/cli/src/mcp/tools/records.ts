@@ -15,7 +15,7 @@ const selection = {
   key: z.string().optional(),
   where: z
     .array(
-      z.object({
+      z.strictObject({
         field: z.string(),
         op: z.enum(["eq", "ne", "lt", "lte", "gt", "gte", "in", "contains"]),
         value: z.union([...scalars, z.array(z.unknown())]),
