@@ -37,7 +37,7 @@ if (platform !== undefined) say("Opening the database, with a developer's accoun
 const developerKey = platform === undefined ? undefined : await makeDeveloper(root, platform.env)
 const ready = await withViewerKey(planned)
 say("Starting the services…")
-const running = supervise(ready, { root, write: say, patienceMs: 120_000, before: { docs: built } })
+const running = supervise(ready, { root, write: say, isQuiet: true, patienceMs: 120_000, before: { docs: built } })
 let signals = 0
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Browser, noBrowser, looks, startChromium, type Tab } from "./browser/chromium.ts"
 import { faultsOf, keptBy, nothingKept, reportPolicy } from "./browser/faults.ts"
+import { uneven } from "./browser/heights.ts"
 import { type PageServer, startPageServer } from "./browser/page-server.ts"
 import { createPerson } from "../scripts/running/operate.ts"
 
@@ -245,6 +246,8 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(await registry()).toBe(2)
 
     await page.getByRole("link", { name: /^Spec \d+$/ }).click()
+    await button("Difference from 1").waitFor()
+    expect(await uneven(page)).toEqual([])
     await button("Difference from 1").click()
     await page.getByRole("region", { name: "Version 2 against 1" }).locator("li").first().waitFor()
     const row = page.getByRole("region", { name: "Deployments" }).locator("tbody tr")
@@ -255,6 +258,11 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     ] as const) {
       await row.getByRole("button", { name: `${verb} wallets` }).click()
       await page.getByRole("dialog").getByText(said).waitFor()
+      if (verb === "Roll back")
+        await page
+          .getByRole("dialog")
+          .getByRole("option", { name: /^1, \w{3} \d/ })
+          .waitFor({ state: "attached" })
       await confirm(verb)
       await expect.poll(registry, { timeout: 20_000 }).toBe(then)
     }

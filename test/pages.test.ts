@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Browser, noBrowser, startChromium, type Tab } from "./browser/chromium.ts"
 import { faultsOf, keptBy, nothingKept, reportPolicy } from "./browser/faults.ts"
+import { uneven } from "./browser/heights.ts"
 import { newKeys } from "./browser/new-keys.ts"
 import { createWallet } from "./journey/wallet.ts"
 
@@ -140,7 +141,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
       (await first.locator("code").innerText()).trimEnd(),
     )
     await page.locator(".tools button").click()
-    await page.getByRole("button", { name: "Copied" }).waitFor()
+    await page.locator(".tools").getByRole("button", { name: "Copied" }).waitFor()
     const markdown = await (await fetch(at("/keys.md"))).text()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(markdown)
     await page.setViewportSize({ width: 320, height: 640 })
@@ -164,6 +165,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
       }
     }
     await page.locator("svg.drawing").waitFor()
+    expect(await uneven(page)).toEqual([])
     const text = await page.locator("article").innerText()
     const drawn = await page.locator("svg.drawing").innerHTML()
     for (const { name, primary_keys, fields, views } of schema.entities) {
@@ -237,6 +239,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     await page.goto(at("/reference/platform/get-stack.html"))
     await page.getByRole("button", { name: "JavaScript" }).click()
     await page.getByText("platform.registry.get").waitFor()
+    expect(await uneven(page)).toEqual([])
     await submit.click()
     await said.filter({ hasText: "Status 200" }).waitFor()
     expect(await shown.innerText()).toContain("websocket_url")

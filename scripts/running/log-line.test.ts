@@ -15,8 +15,10 @@ test("a logger's line shows time, level, text and fields", () => {
   expect(readableLine(JSON.stringify(line))).toBe("03:04:05 INFO  request status=404 route=/x")
 })
 
-test("a request that succeeded isn't shown", () => {
-  expect(readableLine(JSON.stringify({ level: "info", status: 304, msg: "request" }))).toBeUndefined()
+test("a request that succeeded isn't shown at a terminal", () => {
+  const line = JSON.stringify({ level: "info", status: 304, msg: "request" })
+  expect(readableLine(line, true)).toBeUndefined()
+  expect(readableLine(line)).toBe("INFO  request status=304")
 })
 
 test("a logged error shows its message", () => {

@@ -1,7 +1,10 @@
 // A service's log line, for people: JSON as it comes from the logger made readable, anything else left as it is.
 
-/** One line of a service's output, without its prefix; undefined for a request that succeeded, which would push away what matters. */
-export const readableLine = (line: string): string | undefined => {
+/**
+ * One line of a service's output, without its prefix.
+ * @param isQuiet whether to leave out requests that succeeded, which would push away what matters: then undefined
+ */
+export const readableLine = (line: string, isQuiet = false): string | undefined => {
   if (!line.startsWith("{")) return line
   let entry: Record<string, unknown>
   try {
@@ -11,7 +14,7 @@ export const readableLine = (line: string): string | undefined => {
   }
   const { level, time, msg, service: _service, err, ...rest } = entry
   if (typeof level !== "string" || typeof msg !== "string") return line
-  if (msg === "request" && Number(rest["status"]) < 400) return undefined
+  if (isQuiet && msg === "request" && Number(rest["status"]) < 400) return undefined
   const clock = typeof time === "string" ? time.slice(11, 19) : ""
   const fields = Object.entries(rest).map(
     ([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`,

@@ -28,6 +28,8 @@ type Options = {
   readonly root: string
   /** Takes one line for people. */
   readonly write: (line: string) => void
+  /** Whether requests that succeed are left out. */
+  readonly isQuiet?: boolean
   /** How long a service may take until it is ready. */
   readonly patienceMs: number
   /** What has to end before a service starts, by its name; resolves to what went wrong, if something did. */
@@ -39,7 +41,10 @@ type Options = {
  * because a terminal sends Ctrl-C to the whole process group: so they get it once, from here. A service that ends by itself
  * stops all.
  */
-export const supervise = (planned: readonly PlannedService[], { root, write, patienceMs, before = {} }: Options) => {
+export const supervise = (
+  planned: readonly PlannedService[],
+  { root, write, patienceMs, isQuiet, before = {} }: Options,
+) => {
   const width = Math.max(...planned.map(({ service }) => service.name.length))
   const stopped = new AbortController()
   let exitCode = 0
@@ -56,7 +61,7 @@ export const supervise = (planned: readonly PlannedService[], { root, write, pat
     for (const stream of [child.stdout, child.stderr]) {
       if (stream === null) continue
       createInterface({ input: stream }).on("line", (line) => {
-        const shown = readableLine(line)
+        const shown = readableLine(line, isQuiet)
         if (shown !== undefined) write(`${service.name.padEnd(width)} | ${shown}`)
       })
     }

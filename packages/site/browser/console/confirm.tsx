@@ -7,6 +7,8 @@ type Props = {
   readonly title: string
   /** What the button does, in a verb. */
   readonly verb: string
+  /** Whether it ends something for somebody. */
+  readonly isEnd: boolean
   /** What stops, and how to go back. */
   readonly children: ComponentChildren
   /** What to do if the response was lost. */
@@ -16,7 +18,7 @@ type Props = {
 }
 
 /** Asks before something ends or is published. The dialog stays until it succeeds or the reader closes it, and says why it failed. */
-export const Confirm = ({ title, verb, children, ifLost, onConfirm, onClose }: Props) => {
+export const Confirm = ({ title, verb, isEnd, children, ifLost, onConfirm, onClose }: Props) => {
   const dialog = useRef<HTMLDialogElement>(null)
   const { error, isBusy, attempt } = useTry()
   const open = (): void => dialog.current?.showModal()
@@ -34,7 +36,7 @@ export const Confirm = ({ title, verb, children, ifLost, onConfirm, onClose }: P
         </button>
         <button
           type="button"
-          class="danger"
+          class={isEnd ? "danger" : "primary"}
           disabled={isBusy}
           onClick={() =>
             attempt(async () => {

@@ -57,7 +57,7 @@ export const SignIn = ({ apiUrl, note, onSignedIn }: Props) => {
             if (key === "Enter") submit()
           }}
         />
-        <button type="button" disabled={isBusy} onClick={submit}>
+        <button type="button" class="primary" disabled={isBusy} onClick={submit}>
           Sign in
         </button>
       </div>

@@ -2,7 +2,7 @@ import { copyText, make } from "../dom.ts"
 
 const shownMs = 1500
 
-const copyButton = (name: string, textOf: () => Promise<string>): HTMLElement => {
+const copyButton = (name: string, textOf: () => string | Promise<string>): HTMLElement => {
   const button = make("button", { type: "button" }, name)
   button.addEventListener("click", async () => {
     // Without a clipboard the text can still be marked by hand.
@@ -19,7 +19,7 @@ const copyButton = (name: string, textOf: () => Promise<string>): HTMLElement =>
 
 /** Adds a button that copies a block of code. */
 export const addCopyButton = (block: HTMLElement): void =>
-  block.append(copyButton("Copy", async () => (block.querySelector("code")?.textContent ?? "").trimEnd()))
+  block.append(copyButton("Copy", () => (block.querySelector("code")?.textContent ?? "").trimEnd()))
 
 /** Adds a button that copies the page's Markdown, to hand it to an agent. @param link to the Markdown */
 export const addPageCopy = (link: HTMLAnchorElement): void =>

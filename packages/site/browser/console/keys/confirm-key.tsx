@@ -44,6 +44,7 @@ export const ConfirmKey = ({ action, apiKey, keys, onMade, onSettled, onClose }:
     <Confirm
       title={`${verbs[action]} ${apiKey.key_hint} (${brief(apiKey.name, 64)})?`}
       verb={verbs[action]}
+      isEnd
       {...(action === "rotate" && { ifLost: ifRotationLost(overlap) })}
       onConfirm={confirm}
       onClose={onClose}

@@ -1,16 +1,19 @@
-import type { Deployment } from "@svc/client"
+import type { Deployment, Diff, SpecVersion } from "@svc/client"
 import { useState } from "preact/hooks"
 import { useApi } from "../api.ts"
 import { Confirm } from "../confirm.tsx"
-import { brief } from "../text.ts"
+import { Failure } from "../failure.tsx"
+import { brief, when } from "../text.ts"
+import { useList, useRead } from "../use-read.ts"
+import { ChangesList } from "./changes-list.tsx"
 
 export type Operation = "stop" | "restart" | "rollback"
 
 export const verbs = { stop: "Stop", restart: "Restart", rollback: "Roll back" } as const
 
 /** What the deployment's status allows. */
-export const operationsOf = ({ status }: Deployment): readonly Operation[] =>
-  status === "stopped" ? ["restart"] : status === "updating" ? [] : ["stop", "rollback"]
+export const operationsOf = ({ status, current_version: current }: Deployment): readonly Operation[] =>
+  status === "stopped" ? ["restart"] : status === "updating" ? [] : current === 1 ? ["stop"] : ["stop", "rollback"]
 
 const consequence = (operation: Operation, name: string): string =>
   ({
@@ -18,6 +21,37 @@ const consequence = (operation: Operation, name: string): string =>
     restart: `Readers get ${name} again, in the version that it had.`,
     rollback: `An earlier version of ${name} is built and deployed. Readers of what only the present one has break.`,
   })[operation]
+
+type ChoiceProps = {
+  readonly deployment: Deployment
+  readonly chosen: number | undefined
+  readonly choose: (version: number) => void
+}
+
+/** The versions before the deployed one, by number, date and message, and what going back to one changes. */
+const VersionChoice = ({ deployment: { spec_id: spec, current_version: current }, chosen, choose }: ChoiceProps) => {
+  const versions = useList<SpecVersion>(`/api/specs/${spec}/versions?limit=100`)
+  const path = chosen === undefined ? undefined : `/api/specs/${spec}/diff?from=${current}&to=${chosen}`
+  const { body: diff, error } = useRead<Diff>(path)
+  return (
+    <>
+      <label>
+        To version{" "}
+        <select value={chosen} onChange={({ currentTarget }) => choose(Number(currentTarget.value))}>
+          {(versions.items ?? [])
+            .filter(({ version_number: number }) => number < (current ?? 0))
+            .map(({ version_number: number, created_at: at, message }) => (
+              <option key={number} value={number}>
+                {number}, {when(at)} {brief(message ?? "", 60)}
+              </option>
+            ))}
+        </select>
+      </label>
+      <Failure error={versions.error ?? error} />
+      {diff !== undefined && <ChangesList {...diff} />}
+    </>
+  )
+}
 
 type Props = {
   readonly operation: Operation
@@ -29,30 +63,24 @@ type Props = {
 /** Says what an operation on a deployment ends, and starts it. */
 export const ConfirmDeployment = ({ operation, deployment, onDone, onClose }: Props) => {
   const { ask } = useApi()
-  const [version, setVersion] = useState("")
+  const before = (deployment.current_version ?? 0) - 1
+  const [version, setVersion] = useState(before > 0 ? before : undefined)
   const name = brief(deployment.spec_name, 64)
-  const earlier = Array.from({ length: Math.max(0, (deployment.current_version ?? 0) - 1) }, (_, index) => index + 1)
   const confirm = async (): Promise<void> => {
-    const body = version === "" ? {} : { to_version: Number(version) }
+    const body = operation === "rollback" ? { to_version: version } : {}
     await ask({ method: "POST", path: `/api/deployments/${deployment.id}/${operation}`, body })
     onDone()
   }
   return (
-    <Confirm title={`${verbs[operation]} ${name}?`} verb={verbs[operation]} onConfirm={confirm} onClose={onClose}>
+    <Confirm
+      title={`${verbs[operation]} ${name}?`}
+      verb={verbs[operation]}
+      isEnd={operation !== "restart"}
+      onConfirm={confirm}
+      onClose={onClose}
+    >
       <p>{consequence(operation, name)}</p>
-      {operation === "rollback" && (
-        <label>
-          To version{" "}
-          <select value={version} onChange={({ currentTarget }) => setVersion(currentTarget.value)}>
-            <option value="">the one deployed before</option>
-            {earlier.toReversed().map((number) => (
-              <option key={number} value={number}>
-                {number}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
+      {operation === "rollback" && <VersionChoice deployment={deployment} chosen={version} choose={setVersion} />}
     </Confirm>
   )
 }

@@ -60,14 +60,17 @@ export const Draft = ({ ast, onDiscard }: { readonly ast: AstFile; readonly onDi
         <Confirm
           title={`Publish ${brief(ast.fileName, 60)} as ${wish.name}?`}
           verb={isBreaking ? "Publish and break readers" : "Publish"}
+          isEnd={isBreaking}
           onConfirm={publish}
           onClose={() => setAsking(false)}
         >
           {isBreaking && <p>Readers that use what was removed or changed stop working:</p>}
-          <ChangesList
-            {...judged.checked}
-            changes={judged.checked.changes.filter((one) => !isBreaking || one.breaking)}
-          />
+          {judged.checked.version !== null && (
+            <ChangesList
+              {...judged.checked}
+              changes={judged.checked.changes.filter((one) => !isBreaking || one.breaking)}
+            />
+          )}
           <p>
             {judged.spec === undefined
               ? `A ${wish.visibility} spec is created.`
