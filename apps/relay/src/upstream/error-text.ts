@@ -20,8 +20,8 @@ const spaced = (name: string): string => name.replaceAll(/(?<=[a-z])(?=[A-Z])/g,
 /** What the places of the forms in known-texts.ts stand for. */
 const places: Record<string, string> = {
   n: String.raw`(?:\d{1,20}|0x[\da-f]{1,16})`,
-  // Its digit tells an address from words without spaces.
-  account: "(?=[A-Za-z]*[1-9])[1-9A-HJ-NP-Za-km-z]{32,44}",
+  // Its digit and its length tell an address from words without spaces. The System program's is 32 ones.
+  account: "(?:1{32}|(?=[A-Za-z]*[1-9])[1-9A-HJ-NP-Za-km-z]{43,44})",
   bytes: "(?<bytes>[A-Za-z0-9+/= ]+)",
 }
 const pattern = (form: string): string =>
