@@ -141,13 +141,15 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("what the page tel
   /** What a command of the embedded database's part of the page finds set. */
   const embedded = { DATABASE_URL: "" }
 
-  /** Runs a script in one shell with all before it: what they defined is still there. Gives what it printed. */
+  /** Runs a script where all that the page's commands defined is set. Gives what it printed. */
   const shell = async (script: string, change: Record<string, string> = {}): Promise<string> => {
-    const kept = `{ declare -f; declare -p key token SVC_STREAM_URL 2>/dev/null || true; } > "$HOME/state"`
-    const whole = `set -euo pipefail; source "$HOME/state"; ${script}\n${kept}`
+    const whole = `set -euo pipefail; source "$HOME/state"; ${script}`
     const { stdout } = await promisify(execFile)("bash", ["-c", whole], { cwd: folder, env: { ...env, ...change } })
     return stdout
   }
+  /** What only the page's commands add, one after another: what they defined is there for all after them. */
+  const keep = `{ declare -f; declare -p key token SVC_STREAM_URL 2>/dev/null || true; } > "$HOME/state.new"
+mv "$HOME/state.new" "$HOME/state"`
 
   const serve = async (fence: Fence): Promise<void> => {
     const { argument: app, code } = fence
@@ -173,7 +175,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("what the page tel
     const printed: string[] = []
     for (const fence of fences.filter((candidate) => candidate.heading === heading)) {
       const { action, argument, code } = fence
-      if (action === "run") printed.push(await shell(code, argument === "embedded" ? embedded : {}))
+      if (action === "run") printed.push(await shell(`${code}\n${keep}`, argument === "embedded" ? embedded : {}))
       if (action === "serve") await serve(fence)
       if (action === "restart") {
         await restart(argument)
@@ -195,8 +197,9 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("what the page tel
     postJson(`${env["SVC_RELAY_URL"]}/transactions/v1/block-height`, {}, { authorization: `Bearer ${token}` })
 
   test("sets variables that are set already to nothing else", async () => {
-    const [, url] = await Promise.all([follow("Operations"), shell("echo $SVC_API_URL")])
-    expect(url.trim()).toBe(env["SVC_API_URL"])
+    const urls = "echo $SVC_API_URL $SVC_STREAM_URL"
+    await follow("Operations")
+    expect((await shell(urls)).trim()).toBe(`${env["SVC_API_URL"]} wss://streams.example.com`)
   })
 
   test("brings the three services up from settings files and a key of the operator's", async () => {
