@@ -54,6 +54,6 @@ export const createLinkFinder = (slugs: readonly string[]) => {
   }
 }
 
-/** Splits a passage with several elements or objects, such as cards, into these. */
-export const partsWithLinks = (text: string): readonly string[] =>
-  mayLink.test(text) ? text.split(/(?<=\n)(?=[ \t]*[{<])/) : [text]
+/** Splits a passage with several elements or objects, such as cards, into these. Undefined if it has no link. */
+export const partsWithLinks = (text: string): readonly string[] | undefined =>
+  mayLink.test(text) ? text.split(/(?<=\n)(?=[ \t]*[{<])/) : undefined

@@ -64,19 +64,22 @@ export const createRanking = (texts: Texts, index: Index, pageWeights: readonly 
     return best
   }
 
+  // By term: its number in the query and one more; zero again after each query.
+  const asked = new Uint16Array(texts.numberOf.size)
+
   /** The most of the query that another page says of this one, in the text around a link to it. */
-  const linkedShare = (page: number, numberOf: ReadonlyMap<number, number>, shares: readonly number[]): number => {
+  const linkedShare = (page: number, shares: readonly number[]): number => {
     const around = texts.linked[page] ?? []
+    const seen = new Uint32Array(shares.length)
     let most = 0
     for (let i = 0; i < around.length; i += 2) {
       const start = around[i] ?? 0
       const end = around[i + 1] ?? 0
-      const said = new Set<number>()
       let share = 0
       for (let at = start; at < end; at++) {
-        const n = numberOf.get(texts.numbers[at] ?? 0)
-        if (n === undefined || said.has(n)) continue
-        said.add(n)
+        const n = (asked[texts.numbers[at] ?? 0] ?? 0) - 1
+        if (n === -1 || seen[n] === i + 1) continue
+        seen[n] = i + 1
         share += shares[n] ?? 0
       }
       most = Math.max(most, (share * half.link) / (half.link + end - start))
@@ -91,17 +94,18 @@ export const createRanking = (texts: Texts, index: Index, pageWeights: readonly 
     const readings = new Map<number, Reading>()
     const readingOf = (page: number): Reading =>
       readings.getOrInsertComputed(page, () => read(page, matchesOf(page), shares))
-    const numberOf = new Map(query.terms.map((term, n) => [term, query.firstAlike[n] ?? n]))
+    for (const [n, term] of query.terms.entries()) asked[term] = (query.firstAlike[n] ?? n) + 1
     const inOnePlace = Math.min(1, shortQuery / query.terms.length)
     let most = 0
     for (const page of bestOf(found)) {
       const { pairs, covered, opening } = readingOf(page)
       const together = inOnePlace * (weights.pairs * pairs + weights.section * covered ** 2)
-      const linked = weights.linked * linkedShare(page, numberOf, shares) ** 2
+      const linked = weights.linked * linkedShare(page, shares) ** 2
       const more = (pageWeights[page] ?? 1) * (together + linked + weights.row * opening)
       scores[page] = (scores[page] ?? 0) + more
       most = Math.max(most, scores[page] ?? 0)
     }
+    for (const term of query.terms) asked[term] = 0
     const known = new Set(found)
     const listed = found.filter((page) => (scores[page] ?? 0) >= cut.leastShare * most || named.has(page))
     for (const [page, value] of named) {

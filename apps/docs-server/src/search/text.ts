@@ -60,7 +60,9 @@ export const readTexts = (pages: readonly Page[]) => {
   const linksOn = createLinkFinder(pages.map(({ slug }) => slug))
   const linked: number[][] = pages.map(() => [])
   const addPassage = (text: string, id: number, findLinks: ReturnType<typeof linksOn>): void => {
-    for (const part of partsWithLinks(text)) {
+    const parts = partsWithLinks(text)
+    if (parts === undefined) return add(text)
+    for (const part of parts) {
       const start = numbers.length
       add(part)
       for (const target of findLinks(part)) {

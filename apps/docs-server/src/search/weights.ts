@@ -3,7 +3,7 @@ export const weights = {
   /** How much of the query the page is about, squared: a word of the title or the path counts 1, another by its first position. */
   about: 9,
   /** Of the query in the title and the path. */
-  name: 4.5,
+  name: 7,
   /** Of the query in code style in the first cells of tables. */
   tableName: 10,
   /** Of the query in the body, by how often each word stands there. */
@@ -15,7 +15,7 @@ export const weights = {
   /** For a page that says little else. */
   short: 1.5,
   /** Of neighbours in the query that are neighbours on the page. */
-  pairs: 2.5,
+  pairs: 3,
   /** Of the query that the best section has, squared. */
   section: 6,
   /** Of the query that a row of a table opens with. */

@@ -41,7 +41,8 @@ export const eachWord = function* (text: string): Generator<Word> {
 
 /** The words without positions. An object for each word would make indexing 10 % slower. */
 export const bareWords = (text: string): readonly string[] => {
-  const found = text.match(patternFor(text)) ?? []
+  if (isAscii(text)) return text.match(asciiPattern) ?? []
+  const found = text.match(wordPattern) ?? []
   return unspaced.test(text)
     ? found.flatMap((word) => (unspaced.test(word) ? cut(word).map((part) => part.text) : word))
     : found
