@@ -9,7 +9,6 @@ const programs: Readonly<Record<string, string>> = {
   platform: "bench/platform-api.ts",
   client: "packages/client/bench/run.ts",
   stream: "bench/local-stream.ts",
-  attacks: "bench/attacks.ts",
 }
 const [wanted] = process.argv.slice(2)
 const chosen = Object.entries(programs).filter(([name]) => wanted === undefined || wanted === name)
