@@ -5,7 +5,7 @@ import { startMcp } from "./mcp-client.ts"
 import { startRelaySetup } from "./relay-setup.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
-const runs = full ? 200 : 5
+const runs = full ? 200 : 2
 const amount = 1_000_000n
 const { next, pick } = createRandom()
 
