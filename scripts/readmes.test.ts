@@ -12,6 +12,43 @@ test.each(packages)("packages/%s tells what it gives, shows it, and says what it
   expect(text).toContain("What it must never do: ")
 })
 
+/** The names that a package's entry files export. */
+const exportsOf = (name: string): string[] =>
+  Object.values<string>(JSON.parse(read(`packages/${name}/package.json`)).exports).flatMap((file) => {
+    const text = read(`packages/${name}/${file}`)
+    const lists = [...text.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list = ""]) => list.split(","))
+    const names = lists.map((one) => one.split(" as ").at(-1)?.trim() ?? "")
+    return names.concat([...text.matchAll(/^export const (\w+)/gm)].map(([, one = ""]) => one))
+  })
+const sourceOf = (name: string): string =>
+  readdirSync(join(root, `packages/${name}/src`), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => read(`packages/${name}/src/${file}`))
+    .join("\n")
+const withIndex = packages.filter((name) => existsSync(join(root, `packages/${name}/src/index.ts`)))
+
+test("CONTRIBUTING.md maps every package, to functions that it exports; one of them has an @example", () => {
+  const rows = [...read("CONTRIBUTING.md").matchAll(/^\| `([a-z-]+)` \| [^|]+ \| (.+) \|$/gm)]
+  expect(rows.map(([, name]) => name)).toEqual(packages)
+  for (const [, name = "", cell = ""] of rows.filter(([, one = ""]) => withIndex.includes(one))) {
+    const named = [...cell.matchAll(/`(\w+)`/g)].map(([, one = ""]) => one)
+    const exported = exportsOf(name)
+    expect(named.filter((one) => !exported.includes(one))).toEqual([])
+    if (name !== "testing") expect(sourceOf(name), name).toContain(" * @example\n")
+  }
+})
+
+test.each(withIndex)(
+  "the example in packages/%s/README.md uses none of its functions that it doesn't export",
+  (name) => {
+    const own = [...sourceOf(name).matchAll(/^export const (\w+) = (?:async )?[(<]/gm)].map(([, one = ""]) => one)
+    const example = /```ts\n([\s\S]*?)```/.exec(read(`packages/${name}/README.md`))?.[1] ?? ""
+    const exported = exportsOf(name)
+    const hidden = own.filter((one) => !exported.includes(one) && new RegExp(`(?<![.\\w])${one}\\(`).test(example))
+    expect(hidden).toEqual([])
+  },
+)
+
 test("the tree in README.md has every app and package", () => {
   const told = new Set([...read("README.md").matchAll(/\b(?:apps|packages)\/[a-z-]+/g)].map(([path]) => path))
   const there = ["apps", "packages"].flatMap((kind) => readdirSync(join(root, kind)).map((name) => `${kind}/${name}`))

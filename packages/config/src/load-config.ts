@@ -43,6 +43,10 @@ const isField = (field: Field<unknown> | Fields): field is Field<unknown> => typ
  * problems.
  * @param check returns problems with combinations of settings; `unusable` are the variables that have been reported already,
  *   for which `config` has the defaults
+ * @example
+ * ```ts
+ * const { port } = loadConfig({ port: integer("PORT", 4001, { min: 0, max: 65_535 }) }, env)
+ * ```
  */
 export const loadConfig = <F extends Fields>(
   fields: F,

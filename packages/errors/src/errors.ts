@@ -91,6 +91,11 @@ export const explanationOf = (docsUrl: string, service: "platform" | "relay" | "
 /**
  * Makes a service's error table, the one place where codes, statuses and texts are written.
  * Only codes of the table can be raised through the result's `fail`.
+ * @example
+ * ```ts
+ * const errors = defineErrors({ "not-found": { status: 404, message: "Nothing is here." } })
+ * throw errors.fail("not-found", { details: { path: "id", reason: "isn't known" } })
+ * ```
  */
 export const defineErrors = <const Rows extends Record<string, ErrorRow>>(
   rows: Rows,

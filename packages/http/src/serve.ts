@@ -73,6 +73,11 @@ const notAHost = /^$|[\s/?#@\\]/
 /**
  * Serves HTTP/1.1. Rejects when the port can't be had. The app comes afterwards, by `handle`: it may be told the server's
  * own port.
+ * @example
+ * ```ts
+ * const server = await serve({ host, port, bounds, trustedProxies, drainMs: 10_000, requests })
+ * server.handle(createApp({ publicUrl: server.url }).fetch)
+ * ```
  */
 export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   const { requests, observe, onUnreadable = unreadable, bounds = defaultBounds, drainMs } = options

@@ -29,6 +29,10 @@ const tagOf = (text: string, secret: Uint8Array): string =>
  * all before) and a 6-character CRC-32 of all before.
  * @param randomBytes a CSPRNG, e.g. `randomBytes` of node:crypto
  * @param secret makes the tag; one for all keys of a service
+ * @example
+ * ```ts
+ * recogniseKey(mintKey("ak", randomBytes, secret)) // "ak"
+ * ```
  */
 export const mintKey = (kind: KeyKind, randomBytes: (size: number) => Uint8Array, secret: Uint8Array): string => {
   let text = `svc_${kind}_`

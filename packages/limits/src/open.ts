@@ -13,6 +13,11 @@ export const limitFields = {
 
 /**
  * Makes limits: shared if the settings have a store's URL, else local.
+ * @example
+ * ```ts
+ * const limits = await openLimits(settings, replica)
+ * const { allowed } = await limits.take([{ table: "address", group: "send", key: address, limit: 60 }])
+ * ```
  */
 export const openLimits = async (
   { url: storeUrl, ...settings }: ReturnType<typeof loadConfig<typeof limitFields>>,

@@ -36,6 +36,10 @@ const json = (answer: unknown): Response =>
 /**
  * Starts a local chain behind HTTP: POST is JSON-RPC, `GET /health` returns "ok". Port 0 takes a free port. `close` gives
  * open requests two seconds to finish. Rejects when it can't listen.
+ * @example
+ * ```ts
+ * const { url, close } = await startLocalChain({ host: "127.0.0.1", port: 0, now: Date.now })
+ * ```
  */
 export const startLocalChain = async (settings: { host: string; port: number; now: () => number }) => {
   const { host, now } = settings

@@ -23,6 +23,10 @@ const fields = {
 /**
  * Starts the local stream. Rejects with a message for the operator.
  * @param bounds limits on what slow clients may cost
+ * @example
+ * ```ts
+ * const { port, close } = await startLocalStream(runtime)
+ * ```
  */
 export const startService = async (runtime: Runtime, bounds: Bounds = defaultBounds) => {
   const settings = loadConfig(fields, runtime.env)

@@ -48,7 +48,13 @@ const renamed = (given: unknown, aliases: Readonly<Record<string, string>>): unk
   return Object.fromEntries([...named, ...own.filter(([name, value]) => !others.includes(name) && value !== null)])
 }
 
-/** A tool whose `run` gets checked arguments. Its schemas are converted once, here. */
+/**
+ * A tool whose `run` gets checked arguments. Its schemas are converted once, here.
+ * @example
+ * ```ts
+ * const tool = defineTool({ name: "read_page", description, annotations, input, output }, (library, { slug }) => library.read(slug))
+ * ```
+ */
 export const defineTool = <Call, Input extends z.ZodObject, Output extends z.ZodObject, Result>(
   definition: Definition<Input, Output>,
   run: (call: Call, args: z.output<Input>) => Result,

@@ -45,6 +45,11 @@ const throwInvalid = (result: { readonly success: true } | { readonly success: f
  * kind `invalid`, for the app's `onError`.
  * @param getPath tells the path that a request is routed by; Hono's own reading unless given
  * @param ownReasons says in our own words why a value isn't valid, in all of this process; else zod's messages are used
+ * @example
+ * ```ts
+ * const api = createApi<AppEnv>({ getPath: sentPath })
+ * api.openapi(route, (c) => c.json({ id: c.req.valid("param").id }, 200))
+ * ```
  */
 export const createApi = <E extends Env>({
   getPath,

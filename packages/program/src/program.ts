@@ -27,7 +27,13 @@ const help = ({ service, version, operate }: Program): string =>
     "",
   ].join("\n")
 
-/** Does what the arguments say, and sets the exit code: 0, 1 for a failure, 2 for arguments that aren't known. */
+/**
+ * Does what the arguments say, and sets the exit code: 0, 1 for a failure, 2 for arguments that aren't known.
+ * @example
+ * ```ts
+ * await runProgram({ service: "relay", version, args, serve: () => runService(start), checks })
+ * ```
+ */
 export const runProgram = async (program: Program): Promise<void> => {
   const { service, version, args, operate } = program
   const [first, ...rest] = args

@@ -58,6 +58,11 @@ const readClaims = (payload: Uint8Array): SessionClaims => {
  * until they expire or the keys change, because a signature check costs more than the rest of a small request.
  * @param now wall clock, in milliseconds since 1970
  * @param cacheSize the maximum number of cached tokens
+ * @example
+ * ```ts
+ * const verifier = createVerifier({ keys: await staticKeys(jwks), issuer, audiences, now: Date.now })
+ * const { sub } = await verifier.verify(token, origin)
+ * ```
  */
 export const createVerifier = ({
   keys,

@@ -36,7 +36,13 @@ const runsOf = (tokens: readonly Token[]): Token[][] => {
   return runs
 }
 
-/** A page's text as HTML: sections have the anchors of the Markdown, nothing that the author wrote is markup. */
+/**
+ * A page's text as HTML: sections have the anchors of the Markdown, nothing that the author wrote is markup.
+ * @example
+ * ```ts
+ * const html = await renderPage(page, createLinks(folder, baseUrl), await loadHighlighter())
+ * ```
+ */
 export const renderPage = async (page: SitePage, links: Links, highlight: Highlighter): Promise<string> => {
   const body = page.markdown.slice(page.bodyStart)
   if (body.length > longestRendered) return codeBlock(parser.utils.escapeHtml(body), "")

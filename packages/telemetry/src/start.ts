@@ -32,6 +32,11 @@ const reasonOf = (given: readonly unknown[]): string =>
  * function loads the SDK. Throws ConfigError.
  * @param config the service's settings. A caller's sampled flag counts if it comes from a trusted proxy or this machine
  * @param runtime has the OTEL_* variables. Exporters and resource detectors of the SDK read theirs from the process
+ * @example
+ * ```ts
+ * const telemetry = await startTelemetry(config, runtime, { service: "svc-relay", version, prometheusPort: 9470, log })
+ * await telemetry?.stop()
+ * ```
  */
 export const startTelemetry = async (
   config: { readonly telemetry: boolean; readonly trustedProxies: readonly TrustedNetwork[] },
