@@ -55,7 +55,7 @@ const listens = async (port: string | undefined): Promise<boolean> => {
   }
 }
 
-test("addresses are told once every service is healthy; Ctrl-C gives each service one signal and leaves none", async () => {
+test("addresses are printed once every service is healthy; Ctrl-C sends each service one signal and leaves none", async () => {
   const script = await start({ "docs-server": obedient, relay: obedient })
   await script.waitFor(/Ctrl-C stops them all/)
   expect(script.stdout()).toContain(`http://localhost:${env["SVC_DOCS_PORT"]}`)

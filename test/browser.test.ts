@@ -70,7 +70,7 @@ describe.skipIf(noBrowser)("a page with a publishable key", () => {
     expect(allowed.console()).toEqual([])
   })
 
-  test("a page on another origin reads why its session is refused, and its console shows the refusal alone", async () => {
+  test("a page on another origin reads why its session is rejected, and its console shows the refusal alone", async () => {
     expect(await askJson(other.page, mint("read"))).toMatchObject({
       status: 403,
       headers: { "x-error-code": "origin-not-allowed", "x-request-id": expect.any(String) },
@@ -89,7 +89,7 @@ describe.skipIf(noBrowser)("a page with a publishable key", () => {
     expect(other.console()).toEqual([])
   })
 
-  test("a token minted by a page is refused from any other origin, readably", async () => {
+  test("a token minted by a page is rejected from any other origin, readably", async () => {
     const { token } = session.parse((await askJson(allowed.page, mint("transaction:inspect"))).body)
     expect(await askJson(other.page, height(token))).toMatchObject({
       status: 403,

@@ -56,7 +56,7 @@ test("a port moves its service and the addresses by which the others find it", (
   })
 })
 
-test("every unusable port is told at once, by the variable that sets it", () => {
+test("every unusable port is reported at once, by the variable that sets it", () => {
   const env = { SVC_DOCS_PORT: "x", SVC_RELAY_PORT: "65536", SVC_API_PORT: "8899" }
   const { problems } = planStart(services, env)
   expect(problems).toHaveLength(3)

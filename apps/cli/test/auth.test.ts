@@ -67,7 +67,7 @@ test("the folder is 0700 and the file 0600, also where they were open before", a
   expect([await mode(folder), await mode(file)]).toEqual([0o700, 0o600])
 })
 
-test("a second sign-up is refused before the API is called; --force keeps the old file as .bak", async () => {
+test("a second sign-up is rejected before the API is called; --force keeps the old file as .bak", async () => {
   await svc("auth signup")
   const first = await kept()
   expectError(await svc("auth signup --json"), "already-signed-up", "svc auth status")
@@ -78,7 +78,7 @@ test("a second sign-up is refused before the API is called; --force keeps the ol
   expect(await kept()).not.toEqual(first)
 })
 
-test("of sign-ups at the same time one registers an agent, the others are refused", async () => {
+test("of sign-ups at the same time one registers an agent, the others are rejected", async () => {
   const ended = await Promise.all(Array.from({ length: 4 }, () => svc("auth signup --json")))
   expect(ended.map(({ code }) => code).sort((a, b) => Number(a) - Number(b))).toEqual([0, 1, 1, 1])
   expect(server.received.length).toBe(1)

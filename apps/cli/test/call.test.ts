@@ -116,7 +116,7 @@ test("what a service says is one line without control characters on the standard
   }
 })
 
-test("an answer is given, and its exit code kept, when nobody reads the notes or the answer", async () => {
+test("the result is printed and its exit code kept when nobody reads the notes or the result", async () => {
   const server = await serve(() => ({ headers: { "x-auth-ignored": "invalid-api-key" }, body: [] }))
   const args = ["explore", "--json", "--api-url", server.url]
   expect(await tool.svcProcess(args, { unread: "stderr" })).toMatchObject({ code: 0, stdout: '{"registry":[]}\n' })

@@ -56,7 +56,7 @@ test("a tool speaks to the copy that served it, and signing up makes that copy t
   ])
 })
 
-test("option, environment, --context, current context, the tool's copy: the first that is given counts", async () => {
+test("option, environment, --context, current context, the tool's copy: the first that is set counts", async () => {
   await servedBy(third)
   const contexts = { one: copyOf(first), two: copyOf(second) }
   await writeFile(join(folder, "config.json"), JSON.stringify({ contexts, current: "one" }))

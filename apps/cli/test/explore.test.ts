@@ -149,7 +149,7 @@ test("what a stack's owner wrote cannot steer the reader's terminal", async () =
   expect(json(document)).toMatchObject({ registry: [{ description: "a\u001b]0;title\u0007b\u009b2J\nc\u202ed" }] })
 })
 
-test("a registry without an end is refused, with a reason, after a bounded number of pages", async () => {
+test("a registry without an end is rejected, with a reason, after a bounded number of pages", async () => {
   const endless = await serve(() => ({
     body: [stackOf("a")],
     headers: { link: '</api/registry?p=1>; rel="next"' },

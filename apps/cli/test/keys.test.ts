@@ -130,7 +130,7 @@ test("rotate with ID shows the new key and leaves the kept one, unless --save; a
   expect(await readFile(file, "utf8")).toContain(fresh)
 })
 
-test("an overlap that can't be is refused before a call is made", async () => {
+test("an overlap that can't be is rejected before a call is made", async () => {
   for (const bad of ["-1", "8d", "604801", "1w", "1.5h", "h"]) {
     expect((await svc(`keys rotate 7 --overlap=${bad}`)).code).toBe(2)
   }
@@ -143,7 +143,7 @@ test("publishable sends the one origin and shows the key once", async () => {
   expect(JSON.parse(server.received[0]?.body ?? "")).toEqual({ origin_allowlist: ["https://app.example"] })
 })
 
-test("revoke names its key by number; anything else is refused before a call is made", async () => {
+test("revoke names its key by number; anything else is rejected before a call is made", async () => {
   expect(json(await svc("keys revoke 7 --json"))).toEqual({ id: 7, revoked: true, remaining_secret_keys: 1 })
   expectError(await svc("keys revoke 8 --json"), "key-not-found", "No such key. Next: svc keys list")
   server.received.length = 0

@@ -194,7 +194,7 @@ test("a result that would be too large is cut at whole records, and says how to 
   for (const { text } of [listed, described, followed]) expect(tokensOf(text)).toBeLessThan(8000)
 })
 
-test("a service's error is told by its code, hint and whether to retry, and a key in it is never passed on", async () => {
+test("a service's error is passed on with its code, hint and whether to retry, never with a key in it", async () => {
   expect(await mcp.fails("describe_stack", { stack: "nothing" })).toMatchObject({ code: "stack-not-found" })
   const { code, hint, retryable } = await mcp.fails("describe_stack", { stack: "../etc" })
   expect([code, hint, retryable]).toEqual(["stack-not-found", "Call list_stacks.", false])
@@ -227,7 +227,7 @@ test.each([
   })
 })
 
-test("bytes that aren't base64 are refused by name; a resource's error has no key", async () => {
+test("bytes that aren't base64 are rejected by name; a resource's error has no key", async () => {
   expect(await mcp.fails("simulate_transaction", { transaction: "" })).toMatchObject({ code: "invalid_base64" })
   const locked = await mcp.client.readResource({ uri: "svc://stacks/locked/schema" }).catch(String)
   expect(locked).toContain("agent-account-forbidden")

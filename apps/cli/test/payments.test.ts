@@ -74,7 +74,7 @@ test("a payment that was killed while it was sent ends by the same command, and 
   await proxy.close()
 })
 
-test("another payment under a used id is refused; a forgotten id is free", async () => {
+test("another payment under a used id is rejected; a forgotten id is free", async () => {
   const one = await setup.wallet.transfer()
   expect((await send("a b", one)).code).toBe(0)
   const other = await setup.wallet.transfer(2_000_000n)

@@ -98,7 +98,7 @@ test("a person's key is kept beside the agent's, and both are shown, never the k
   expect(await svc("auth login --json", `${personsKey.slice(0, -1)}x`)).toMatchObject({ code: 1 })
 })
 
-test("an AST that is refused leaves nothing behind, and its first faults are all told", async () => {
+test("a rejected AST leaves nothing behind, and its first errors are all printed", async () => {
   await writeFile(join(tool.home, "faulty.json"), '{"stack_name":"","entities":[{}]}')
   const refused = await svc("push faulty.json --name faulty --json")
   expectError(refused, "invalid-request")

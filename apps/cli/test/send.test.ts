@@ -77,7 +77,7 @@ test("a transaction that landed long ago is found, not sent again, whatever its 
   }
 })
 
-test("a transaction whose blockhash nobody knows is told at once: nothing was stored or sent", async () => {
+test("a transaction with an unknown blockhash fails at once: nothing was stored or sent", async () => {
   const old = await setup.wallet.transfer(1_000_000n, "EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N")
   for (const options of [[], ["--id", "old"], ["--id", "old", "--last-valid-block-height", "999999999"]]) {
     const sent = await setup.svc(["send", "--stack", "transfers", "--json", ...options], old.base64)
@@ -111,7 +111,7 @@ describe("before anything is sent", () => {
     return json(ended)
   }
 
-  test("bytes that are no signed transaction are refused with their own code, and no key travels", async () => {
+  test("bytes that are no signed transaction are rejected with their own code, and no key travels", async () => {
     const { base64 } = await setup.wallet.transfer()
     const bytes = Buffer.from(base64, "base64")
     const unsigned = Buffer.from(bytes).fill(0, 1, 65).toString("base64")

@@ -211,7 +211,7 @@ test("without a lock file, or with a broken one, check says what to do", async (
   }
 })
 
-test("check --watch prints a line for each change of a locked stack, and ends at the first breaking one when told to", async () => {
+test("check --watch prints a line for each change of a locked stack, and ends at the first breaking one if asked to", async () => {
   served = { transfers: { version: 1, hash: "a" } }
   expect((await svc("lock transfers")).code).toBe(0)
   const told = [

@@ -112,13 +112,13 @@ test("sections are listed when they are asked for, and when the page goes on", (
   expect(read({ slug: "guides/long", max_tokens: 20 })).toHaveProperty("sections.length", 41)
 })
 
-test("an unknown page is refused with the three nearest slugs, an unknown section with the page's own", () => {
+test("an unknown page is rejected with the three nearest slugs, an unknown section with the page's own", () => {
   expect(refusal({ slug: "guide/lon" })).toContain("Nearest slugs: guides/long, ")
   expect(refusal({ slug: "keys", section: "nope" })).toContain("keys, rotation, über-uns")
   expect(refusal({ slug: "../../etc/passwd" })).toContain("There is no page")
 })
 
-test("a cursor of another page, section, version or of nobody is refused with a clear text", () => {
+test("a cursor of another page, section, version or of nobody is rejected with a clear text", () => {
   const { next_cursor: cursor } = read({ slug: "guides/long", max_tokens: 20 })
   expect(refusal({ slug: "keys", cursor })).toContain("another page or section")
   expect(refusal({ slug: "guides/long", section: "part-3", cursor })).toContain("another page or section")
@@ -133,7 +133,7 @@ test("a cursor of another page, section, version or of nobody is refused with a 
   )
 })
 
-test("a cursor that is made up with the right seal is refused as well", () => {
+test("a cursor that is made up with the right seal is rejected as well", () => {
   for (const text of ["", "{", "[]", "[1]", "null", '["v1"', '{"v1":1}']) {
     const payload = Buffer.from(text).toString("base64url")
     const cursor = `${payload}.${hash("sha256", `cursor ${payload}`, "base64url").slice(0, 12)}`
@@ -150,7 +150,7 @@ test("an answer lists 500 sections at most, however many the page has and howeve
   expect(refusal({ slug: "many", section: "none" }, other).length).toBeLessThan(100_000)
 })
 
-test("any reference is answered or refused, never an accident", () => {
+test("any reference is answered or rejected, never an internal error", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: anyCharacter, minLength: 1, maxLength: 100 }),

@@ -53,7 +53,7 @@ test("no path leads to a 5xx or to a file that is no page", async () => {
 const encodeAll = (text: string): string =>
   [...new TextEncoder().encode(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("")
 
-test("no body leads to a 5xx, and what is no JSON-RPC is told so", async () => {
+test("no body leads to a 5xx, and what isn't JSON-RPC gets an error that says so", async () => {
   const anything = fc.oneof(
     fc.uint8Array({ maxLength: 300 }).map((bytes) => new Uint8Array(bytes)),
     fc.string({ unit: anyCharacter }),

@@ -232,7 +232,7 @@ test("following cursors gives every result once, in the order of one long answer
   expect(seen).toHaveLength(all.total)
 })
 
-test("a cursor of another query, of other pages, damaged or made up is refused with a clear text", () => {
+test("a cursor of another query, of other pages, damaged or made up is rejected with a clear text", () => {
   const { next_cursor: cursor } = ask(library, "search_docs", { query: "key error page", limit: 1 })
   const refused = (args: object, where = library) => {
     const answer = call(where, "search_docs", { query: "key error page", ...args })

@@ -91,7 +91,7 @@ test("2026-07-28 has no such stream: 405 with Allow; an unknown revision is 400"
   expect((await open({ "mcp-protocol-version": "2025-11-25" })).statusCode).toBe(200)
 })
 
-test("the ninth stream of a client is refused, and one that ends makes room", async () => {
+test("the ninth stream of a client is rejected, and one that ends makes room", async () => {
   const from = { "x-forwarded-for": "192.0.2.1" }
   for (let i = 0; i < 8; i++) expect((await open(from)).statusCode).toBe(200)
   const refused = await open(from)

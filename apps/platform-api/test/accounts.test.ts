@@ -155,7 +155,7 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
     expect(new Set([first.status, second.status])).toEqual(new Set([200, 401]))
   })
 
-  test("another's key can't be revoked and is not told from none; ids are digits", async () => {
+  test("another account's key can't be revoked and looks like a missing one; ids are digits", async () => {
     const [mine, theirs] = [await service.signUp(), await service.signUp()]
     const revoke = async (id: unknown) => {
       const { body, code } = await service.call("DELETE", `/api/agents/me/keys/${String(id)}`, { key: mine.key })
@@ -205,7 +205,7 @@ describe.each(databaseKinds)("the sign-up limit on %s", (kind) => {
     expect((await signUp("192.0.2.2")).status).toBe(201)
   })
 
-  test("a body that is not right does not count, and is told before the limit", async () => {
+  test("an invalid body doesn't count, and is reported before the limit", async () => {
     for (let i = 0; i < 6; i++) expect((await signUp("192.0.2.3", { display_name: " " })).status).toBe(400)
     for (let i = 0; i < 5; i++) expect((await signUp("192.0.2.3")).status).toBe(201)
     expect((await signUp("192.0.2.3")).status).toBe(429)

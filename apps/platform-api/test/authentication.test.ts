@@ -21,7 +21,7 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
   const me = (authorization?: string) =>
     outcome("GET", "/api/agents/me", authorization === undefined ? {} : { headers: { authorization } })
 
-  test("a request without Authorization, or with another form than Bearer and one token, is told so", async () => {
+  test("a request without Authorization, or in another form than Bearer and one token, gets an error that says so", async () => {
     expect(await me()).toBe("401 missing-credentials")
     for (const text of ["", "Bearer", "Bearer ", "Basic abc", agent.key, `Bearer ${agent.key} x`, `Bearer a,b`]) {
       expect(await me(text), text.slice(0, 12)).toBe("401 invalid-authorization-format")
@@ -53,7 +53,7 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
     expect(await sent(`Bearer ${unknown}`)).toEqual([invalid, "The API key is unknown."])
   })
 
-  test("of many requests at once each is told who its own key stands for, or why the key is none", async () => {
+  test("each of many concurrent requests gets the account of its key, or why the key is invalid", async () => {
     const agents = await Promise.all(Array.from({ length: 40 }, () => service.signUp()))
     await setAgentStatus(service.database(), agents[1]?.slug ?? "", "disabled", new Date())
     await service.call("DELETE", `/api/agents/me/keys/${agents[2]?.id}`, { key: agents[2]?.key })
@@ -64,7 +64,7 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
     expect(answers).toEqual([...expected, ...expected])
   })
 
-  test("each fault of a key or its account has its code, and the earlier one is told first", async () => {
+  test("each error of a key or its account has its code, and the earlier one is reported first", async () => {
     const db = service.database()
     const { slug, key, id } = await service.signUp()
     const fault = () => outcome("GET", "/api/agents/me", { key })
@@ -104,7 +104,7 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
     )
   })
 
-  test("all of /api/auth/keys is closed to agents, whatever the method and the path below; they are told where theirs are", async () => {
+  test("all of /api/auth/keys is closed to agents, whatever the method and the path below; the error says where theirs are", async () => {
     for (const path of ["/api/auth/keys", "/api/auth/keys/1", "/api/auth/keys/publishable", "/api/auth/keys/a/b"]) {
       for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
         const headers = { authorization: `Bearer ${agent.key}` }
@@ -205,7 +205,7 @@ describe("limits per key and per failing address", () => {
     expect((await service.call("GET", "/api/specs", { from: "192.0.2.10" })).status).toBe(401)
   })
 
-  test("past an address's failures its forged and revoked keys cost no look-up, and no valid key is refused: old, unused, new, another replica's", async () => {
+  test("past an address's failures its forged and revoked keys cost no look-up, and no valid key is rejected: old, unused, new, another replica's", async () => {
     const from = "192.0.2.11"
     const [old, unused] = [await service.signUp(), await service.signUp()]
     const revoked = await service.mint(old.key)

@@ -4,7 +4,7 @@ import { startBackgroundTasks } from "../src/background-tasks.ts"
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test("an outage of the database is told once, and its end once, whatever tasks have nothing to ask", async () => {
+test("an outage of the database is logged once, and its end once, whatever tasks have nothing to query", async () => {
   const told: string[] = []
   const log = {
     info: (message: string) => void told.push(message),

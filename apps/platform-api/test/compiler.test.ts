@@ -37,7 +37,7 @@ test("the event loop goes on while a large AST is read", async () => {
   expect(turns).toBeGreaterThan(0)
 })
 
-test("a task that takes too long is given up with its thread; the next one has a thread of its own", async () => {
+test("a task that takes too long ends with its thread; the next one has a new thread", async () => {
   compiler = createCompiler({ deadlineMs: 1, now })
   const both = [1, 2].map(() => compiler.run("readUpload", large, { size, owner: owner("a") }))
   for (const result of await Promise.allSettled(both)) {

@@ -22,7 +22,7 @@ const filesBelow = (folder: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
 
-test("the folder is the owner's alone, and a second process is refused, service or command", async () => {
+test("the folder is the owner's alone, and a second process is rejected, service or command", async () => {
   const first = await startReplica(env)
   expect(statSync(join(place.folder, "data")).mode & 0o777).toBe(0o700)
   expect(statSync(join(place.folder, "data/session-signing-key.json")).mode & 0o777).toBe(0o600)
@@ -62,7 +62,7 @@ test("a folder that others may write to is closed before anything is kept in it"
   expect(statSync(data).mode & 0o777).toBe(0o700)
 })
 
-test("a folder that all users share is refused by name and left as it is", async () => {
+test("a folder that all users share is rejected by name and left as it is", async () => {
   const shared = join(place.folder, "shared")
   mkdirSync(shared)
   chmodSync(shared, 0o1777)
@@ -94,7 +94,7 @@ test("in production an embedded database is one warning, samples are published o
   expect(warnings[0]).toContain("DATABASE_URL")
 })
 
-test("a database that was only half made is made anew", async () => {
+test("a half-made database is made again", async () => {
   const data = join(place.folder, "data")
   const first = startProgram(["migrate"], env)
   await first.exited

@@ -126,13 +126,13 @@ test.each(Object.entries(refusals))("%s names what is wrong in our own words, an
   }
 })
 
-test("a body that is too large is told the limit of its route", async () => {
+test("the error of a body that is too large names the limit of its route", async () => {
   const call = raw("{}".padEnd(signUpBytes + 1))
   const { status, code, body } = await service.call("POST", "/api/agents/signup", call)
   expect([status, code, body.error]).toEqual([413, "payload-too-large", "The body is too large. The limit is 4 KiB."])
 })
 
-test("this machine's three names are one host for a token, and what is left of the limit is told, refused or not", async () => {
+test("this machine's three names are one host for a token, and every response, rejected or not, says what is left of the limit", async () => {
   const { key } = agent
   const mint = (websocket_url: string) =>
     service.call("POST", "/ws/sessions", { key, body: { websocket_url }, from: "192.0.2.9" })

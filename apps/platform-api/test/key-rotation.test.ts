@@ -222,7 +222,7 @@ describe("key rotation on two replicas at once", () => {
     first.clock.offsetMs = 0
   })
 
-  test("a successor's first use and another rotation of what it replaces: one of the two is refused, never neither", async () => {
+  test("a successor's first use and another rotation of what it replaces: one of the two is rejected, never neither", async () => {
     for (let round = 0; round < 25; round++) {
       const { key, id } = await replica(0).signUp()
       const next = (await rotate(replica(0), key, id)).body

@@ -11,7 +11,7 @@ test("a name is composed and trimmed, every run of white space is one space, and
     expect(normaliseName(name)).toBe(name.normalize("NFC"))
 })
 
-test("a name without a visible character, or with control, direction, zero-width or unpaired ones, is refused", () => {
+test("a name without a visible character, or with control, direction, zero-width or unpaired ones, is rejected", () => {
   for (const text of ["", " \t ", "\u200d", "\ufeffa", "\ud800", "a\udc00b"])
     expect(normaliseName(text), JSON.stringify(text)).toBeUndefined()
   for (const hidden of "\0\u0007\u200b\u202e\u2066\u00ad")
@@ -25,7 +25,7 @@ test("the length of a name is counted in code points: 64 are taken, 65 are not",
   }
 })
 
-test("whatever is given, a name that is taken stays the same when given again, and fits its bounds", () => {
+test("an accepted name stays the same when passed again, and fits its bounds", () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter, maxLength: 80 }), (text) => {
       const name = normaliseName(text)
@@ -55,7 +55,7 @@ test("text without http:// or https:// in front is no origin's scheme", () => {
     expect(normaliseOrigin(text)).toEqual({ fault: "origin-invalid-scheme" })
 })
 
-test("an origin with a path, query, fragment, user or wildcard is refused, however it is spelled", () => {
+test("an origin with a path, query, fragment, user or wildcard is rejected, however it is spelled", () => {
   const tails = ["/x", "//", "?", "?a", "#", "#a", "\\", ":99999", " ", "\t", "\0"].map((tail) => `a.com${tail}`)
   const hosts = ["", "u@a.com", "@a.com", "*.a.com", "%2A.a.com", `${"a".repeat(300)}.com`]
   for (const text of [...tails, ...hosts])

@@ -14,7 +14,7 @@ afterAll(() => remove())
 
 const run = (line: string) => operate(line.split(" "), env)
 
-test("what a command prints is JSON; a mistake is told with its code, and exits with 1", async () => {
+test("a command prints JSON; a mistake prints its code and exits with 1", async () => {
   expect(await run("migrate")).toMatchObject({ code: 0, json: { applied: expect.any(Number) }, stderr: "" })
   expect(await run("nonsense")).toMatchObject({
     code: 1,
@@ -35,7 +35,7 @@ describe.each(databaseKinds)("commands on %s", (kind) => {
 
   const told = (line: string) => command(service, line.split(" "))
 
-  test("every mistake has its code, and a broken AST is told with the fault's path", async () => {
+  test("every mistake has its code, and the error of a broken AST has its path", async () => {
     const broken = join(folder, "broken.json")
     writeFileSync(broken, JSON.stringify(smallAst({ entities: [{ state_name: 7 }] })))
     const publish = `stack publish ${astFile} --name x`
@@ -114,7 +114,7 @@ describe.each(databaseKinds)("commands on %s", (kind) => {
     expect(await told("audit list --limit 1")).toMatchObject([{ address_prefix: "2001:db8:0:7::/64" }])
   })
 
-  test("an abusive agent is found by its key, hint or network, told why it is disabled, and listed", async () => {
+  test("an abusive agent is found by its key, hint or network, gets the reason when it is disabled, and is listed", async () => {
     const { slug, key } = await service.signUp("198.51.100.77")
     const [mine] = await told(`agent find ${slug}`)
     expect(mine).toMatchObject({ slug, status: "active", address_prefix: "198.51.100.0/24", disabled_at: null })
@@ -165,7 +165,7 @@ describe.each(databaseKinds)("commands on %s", (kind) => {
   })
 })
 
-test("settings that can't be used stop the start, all told at once, with no secret among them", async () => {
+test("settings that can't be used stop the start; all are reported at once, without a secret", async () => {
   const settings = {
     PORT: "x",
     SVC_LOG_LEVEL: "loud",

@@ -35,7 +35,7 @@ describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the datab
   const agent = beforeTests(() => service.signUp())
   beforeAll(() => outages[how].begin({ server, proxy }))
 
-  test("what needs it is told 503 to try again, whatever state its connections are in", async () => {
+  test("what needs it gets a 503 to retry, whatever state its connections are in", async () => {
     for (let round = 0; round < 3; round++) {
       const { status, code, body, headers } = await service.call("GET", "/api/agents/me", { key: agent.key })
       expect([status, code, body.retryable]).toEqual([503, "service-unavailable", true])
@@ -51,7 +51,7 @@ describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the datab
     }
   })
 
-  test("health says degraded, liveness goes on, keyless registry reads go on, made-up keys are refused", async () => {
+  test("health says degraded, liveness goes on, keyless registry reads go on, made-up keys are rejected", async () => {
     const health = await service.call("GET", "/health")
     expect([health.status, health.body.status, health.body.database]).toEqual([503, "degraded", "unavailable"])
     expect((await service.call("GET", "/livez")).status).toBe(200)

@@ -186,7 +186,7 @@ describe("the registry's limits", () => {
     SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE: "5",
   })
 
-  test("an address has its reads a minute, told in every answer; missing stacks count, 304 do not", async () => {
+  test("an address has a limit of reads a minute, stated in every response; missing stacks count, 304 doesn't", async () => {
     const from = "192.0.2.1"
     const ask = (path: string, headers = {}) => service.call("GET", path, { from, headers })
     const first = await ask("/api/registry")

@@ -71,7 +71,7 @@ test("that a version is missing is remembered until the stack changes", async ()
   await reached("/api/registry/bounded/schema?version=2")
 })
 
-test("types are made once for a version, stored, and made anew for another name alone", async () => {
+test("types are made once for a version, stored, and made again only for another name", async () => {
   const path = "/api/registry/bounded/types?language=typescript&version=1"
   const first = await service.call("GET", path, { from: "192.0.2.3" })
   expect(first.status).toBe(200)

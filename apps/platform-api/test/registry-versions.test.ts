@@ -121,7 +121,7 @@ describe.each(databaseKinds)("a stack's versions on %s", (kind) => {
     await expect.poll(async () => (await get("/api/registry/shy/versions")).body.length).toBe(2)
   })
 
-  test("can be told to be the last: readers see it in the answer and its header, until it is taken back", async () => {
+  test("can be deprecated: readers see it in the response and its header, until it is withdrawn", async () => {
     await put("ageing", first)
     const deprecated = async () => (await get("/api/registry/ageing")).body.deprecated
     const given = { message: "Moved", successor: "orders" }

@@ -147,7 +147,7 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     for (const name of ["members", "hidden"]) expect(await answer(name)).toEqual(missing)
   })
 
-  test("a mistyped URL is told the nearest public one; a person's key never gets the code of agents", async () => {
+  test("the error of a mistyped URL names the nearest public one; a person's key never gets the code of agents", async () => {
     const typo = "wss://streams.exmaple/plian"
     const reason = `isn't the URL of a public stack; the nearest one is ${url("plain")}`
     const hint = expect.stringContaining(`Did you mean ${url("plain")}?`)

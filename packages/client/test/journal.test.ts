@@ -219,7 +219,7 @@ test("mistakes are found before anything is stored: another blockhash, no transa
   expect([await journal.list(), sends()]).toEqual([[], 0])
 })
 
-test("a refusal is reported at once, and other bytes wait until the stored ones have expired", async () => {
+test("a rejection is reported at once, and other bytes wait until the stored ones have expired", async () => {
   let refuses = true
   const { pay, journal, clock, build, recipient, chain } = setUp({
     says: ({ route }) => (route === "send" && refuses ? refused("upstream_rpc_error", false) : undefined),
@@ -252,7 +252,7 @@ test("a refused transaction that lands all the same, from another process's copy
   expect([chain.received(recipient), chain.received(corrected)]).toEqual([1, 0])
 })
 
-test("a caller who gives up is told undecided, and a later call ends it; before anything is stored it is aborted", async () => {
+test("a caller who gives up gets undecided, and a later call ends it; before anything is stored it is aborted", async () => {
   const giving = new AbortController()
   const { pay, journal, chain, recipient } = setUp({
     says: ({ route }) => {
@@ -540,7 +540,7 @@ test("a store that fails or takes nothing stops the payment with nothing sent", 
   }
 })
 
-test("two ids with one and the same transaction are two payments: the second is refused, not taken for paid", async () => {
+test("two ids with one and the same transaction are two payments: the second is rejected, not taken for paid", async () => {
   const inner = memoryStore()
   const seconds: unknown[] = []
   const store: Store = {

@@ -61,7 +61,7 @@ test("an expired token is handed to nobody: the platform's error is thrown", asy
   await expect(session.token()).rejects.toThrow("away")
 })
 
-test("a refused token is minted anew once, for all who were refused", async () => {
+test("a rejected token is minted again once, for all whose request was rejected", async () => {
   const { session, asked } = open()
   const first = await session.token()
   const renewed = await Promise.all(Array.from({ length: 10 }, () => session.renew(first)))

@@ -172,7 +172,7 @@ test("no failure of a look-up ends it or loses the signature", async () => {
   expect(steps.filter(({ step }) => step === "lookup-failed").length).toBeGreaterThanOrEqual(failures.length)
 })
 
-test("a caller who gives up is told what is certain, at once, and nothing is asked any more", async () => {
+test("a caller who gives up gets what is certain, at once, and no more requests are made", async () => {
   const giving = new AbortController()
   const play1 = play({ send: ["silence"] }, { signal: giving.signal, onStep: () => setImmediate(() => giving.abort()) })
   expect(await play1.outcome).toMatchObject({ state: "undecided", signature, lastError: { code: "aborted" } })
@@ -233,7 +233,7 @@ describe("settle", () => {
     expect(routes).not.toContain("send")
   })
 
-  test("sends the same bytes again where it is given them, and refuses others", async () => {
+  test("sends the same bytes again, and rejects others", async () => {
     const { outcome, routes } = await find([absent(330), absent(330), seen("confirmed")], base64)
     expect(outcome).toEqual(landed)
     expect(routes).toContain("send")

@@ -84,7 +84,7 @@ test("the provider's own error is kit's error", async () => {
   })
 })
 
-test("what the relay does not carry is refused by name, before anything is asked", async () => {
+test("what the relay does not carry is rejected by name, before anything is asked", async () => {
   const system = address("11111111111111111111111111111111")
   await expect(viaRelay.getBalance(system).send()).rejects.toMatchObject({
     code: "not-carried",

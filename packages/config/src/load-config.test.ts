@@ -45,7 +45,7 @@ test("every problem is listed at once, and no secret's value is printed", () => 
   expect(problems.join()).not.toContain("hunter2")
 })
 
-test("settings that contradict each other are refused with the caller's words", () => {
+test("settings that contradict each other are rejected with the caller's words", () => {
   const check = () => ["USAGE_TOKEN: is required when USAGE_ENABLED is true"]
   expect(problemsOf(() => loadConfig({ usageEnabled: flag("USAGE_ENABLED", true) }, {}, check))).toEqual(check())
 })
@@ -82,7 +82,7 @@ test("a URL is written with both slashes, and one that paths are appended to has
   expect(loadConfig({ db }, { DB: database }).db).toBe(database)
 })
 
-test("a user and password in a URL are refused where nobody would use them, and never shown", () => {
+test("a user and password in a URL are rejected where nobody would use them, and never shown", () => {
   const given = { PLAIN: "http://user:hunter2@h/", OPEN: "http://user:100%25@h/", ODD: "http://u:100%@h/" }
   const open = (variable: string) => url(variable, undefined, { credentials: true })
   expect(loadConfig({ open: open("OPEN") }, given).open).toBe("http://user:100%25@h")
@@ -98,7 +98,7 @@ test("flags are read in any case", () => {
   for (const word of ["false", "False", "0"]) expect(loadConfig({ f: flag("F", true) }, { F: word }).f).toBe(false)
 })
 
-test("an integer outside its bounds, or too large to be exact, is refused", () => {
+test("an integer outside its bounds, or too large to be exact, is rejected", () => {
   const fields = { n: integer("N", 5, { min: 0 }) }
   expect(loadConfig(fields, { N: "0" }).n).toBe(0)
   for (const bad of ["-1", "9007199254740993", "1e3", "0x10", "1 000"]) {

@@ -30,7 +30,7 @@ test("what can't be read names the variable that it comes from", async () => {
   expect(await problems({ KEY_FILE: join(folder, "none") })).toEqual(["KEY_FILE: the file cannot be read"])
 })
 
-test("the problems of two readings are told together; another error stays what it is", async () => {
+test("the problems of two readings are reported together; another error stays as it is", async () => {
   const refuse = (problem: string) => () => Promise.reject(new ConfigError([problem]))
   expect(await readBoth(() => 1, upper.bind(undefined, "b"))).toEqual([1, "B"])
   await expect(readBoth(refuse("a"), refuse("b"))).rejects.toMatchObject({ problems: ["a", "b"] })

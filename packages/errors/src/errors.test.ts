@@ -24,7 +24,7 @@ test("one occurrence adds its own text and details, never another status", () =>
   expect(error.details).toEqual({ limit: 1 })
 })
 
-test("a code outside the table is refused by the types and at run time", () => {
+test("a code outside the table is rejected by the types and at run time", () => {
   // @ts-expect-error: the table has no such row
   expect(() => errors.fail("nonsense")).toThrow(TypeError)
 })

@@ -127,7 +127,7 @@ test.each([
   expect(await answerTo(chunked, `${large}\r\n${large}\r\n0\r\n\r\n`)).toContain('"too-large"')
 })
 
-test("a body over the limit is refused while it comes, without a declared length", async () => {
+test("a body over the limit is rejected while it comes, without a declared length", async () => {
   const { server } = await start()
   const { socket, received } = await dial(server.port)
   socket.on("error", () => {})
@@ -140,7 +140,7 @@ test("a body over the limit is refused while it comes, without a declared length
   socket.destroy()
 })
 
-test("a body that stops coming is refused when its time is up", async () => {
+test("a body that stops coming is rejected when its time is up", async () => {
   const { server } = await start(Promise.resolve(), 20)
   const { socket, received } = await dial(server.port)
   socket.write("POST /echo/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{")

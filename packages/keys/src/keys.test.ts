@@ -26,7 +26,7 @@ test("the checksum is the CRC-32 of all before it in base62, most significant di
   expect(value).toBe(1466283387)
 })
 
-test("any changed character, missing character or swapped pair is refused without a look-up", () => {
+test("any changed character, missing character or swapped pair is rejected without a look-up", () => {
   fc.assert(
     fc.property(kinds, fc.nat(44), fc.nat(61), (kind, position, change) => {
       const key = mintKey(kind, randomBytes, secret)

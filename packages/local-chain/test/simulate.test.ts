@@ -56,7 +56,7 @@ test("accounts are shown as the simulation leaves them, with every digit of thei
   )
 })
 
-test("a failed simulation shows no account, and more accounts than the transaction has are refused", async () => {
+test("a failed simulation shows no account, and more accounts than the transaction has are rejected", async () => {
   const payer = await fundedSigner(chain)
   const wire = await signed(payer, [transfer(payer.address, payer.address, 9_000_000_000n)], await latest())
   const accounts = { encoding: "base64", addresses: [payer.address] }

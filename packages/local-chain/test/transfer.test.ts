@@ -88,7 +88,7 @@ test("an old status is found only by a search of the transaction history", async
   expect(await statusOf(signature, true)).toMatchObject({ confirmationStatus: "finalized" })
 })
 
-test("a failing program is refused by preflight with the error, its logs and no fee", async () => {
+test("a failing program is rejected by preflight with the error, its logs and no fee", async () => {
   const payer = await fundedSigner(chain)
   const wire = await signed(payer, [transfer(payer.address, payer.address, 9_000_000_000n)], await latest())
   const error = await refusal(send(wire))
@@ -126,7 +126,7 @@ test("a transaction that calls what is no program lands and pays its fee", async
   expect((await chain.rpc.getBalance(payer.address).send()).value).toBe(4_999_995_000n)
 })
 
-test("a payer without funds is refused by preflight and dropped without it", async () => {
+test("a payer without funds is rejected by preflight and dropped without it", async () => {
   const payer = await generateKeyPairSigner()
   const wire = await signed(payer, [memo("poor")], await latest())
   expect((await rawSend(wire)).error).toMatchObject({
@@ -187,7 +187,7 @@ test("a wrong signature fails verification, and without preflight the transactio
   expect(await statusOf(signature as Signature, true)).toBeNull()
 })
 
-test("a minimum context slot that is not reached is refused with the slot that is", async () => {
+test("a minimum context slot that is not reached is rejected with the slot that is", async () => {
   const error = await refusal(chain.rpc.getBlockHeight({ minContextSlot: 1_000_000n }).send())
   if (!isSolanaError(error, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_MIN_CONTEXT_SLOT_NOT_REACHED)) throw error
   expect(error.context.contextSlot).toBe(await chain.rpc.getSlot().send())
@@ -223,7 +223,7 @@ test("a block shows its transactions in every encoding", async () => {
   expect((await read({ ...all, encoding: "jsonParsed" })).error).toMatchObject({ code: -32602 })
 })
 
-test("a transaction may come in base58, and one with more bytes than a packet is refused", async () => {
+test("a transaction may come in base58, and one with more bytes than a packet is rejected", async () => {
   const payer = await fundedSigner(chain)
   const wire = await signed(payer, [memo("58")], await latest(), "legacy")
   const { result } = await chain.call("simulateTransaction", wire, { encoding: "base64", commitment: "confirmed" })

@@ -61,7 +61,7 @@ test("a version 1 transaction that names no limits has none to spend: it fails a
   expect(error).toMatchObject({ code: -32002, data: { err: "MaxLoadedAccountsDataSizeExceeded" } })
 })
 
-test("a changed byte of a signature is noticed, a message behind signatures and a cut one are refused", async () => {
+test("a changed byte of a signature is noticed, a message behind signatures and a cut one are rejected", async () => {
   const payer = await fundedSigner(chain)
   const good = Buffer.from(await signedV1(chain, payer, [transfer(payer.address, payer.address, 1n)]), "base64")
   const changed = Buffer.from(good)

@@ -33,7 +33,7 @@ test("a token may come in the Authorization header, as a subprotocol, or as exis
   expect(await codeOf({ token: "x" }, `transfers?hs_token=${token}`)).toEqual([401, "token-invalid-format"])
 })
 
-test("who has no good token for the stack is refused before the upgrade, with the platform's error body", async () => {
+test("who has no good token for the stack is rejected before the upgrade, with the platform's error body", async () => {
   const faults: [object, { keys?: typeof foreignKeys; life?: number }, number, string][] = [
     [{}, { keys: foreignKeys }, 401, "token-key-not-found"],
     [{}, { life: -10 }, 401, "token-expired"],
@@ -145,7 +145,7 @@ test("a subscription is confirmed, then has one whole snapshot, also of an empty
   expect(client.messages.slice(before).map(({ entity }) => entity)).not.toContain("Wallet/list")
 })
 
-test("what a client gets wrong is told, and the connection goes on", async () => {
+test("a client's mistake gets an error, and the connection stays open", async () => {
   const client = await connect()
   const codes = async (...sent: (object | string)[]) => {
     for (const message of sent) client.send(message)

@@ -83,7 +83,7 @@ test.each([
   expect(errorOf(args)).toEqual(["invalid-arguments", message, hint])
 })
 
-test("clients are told what is optional, in schemas that each of them reads: no union in `type`, no bounds of every integer", () => {
+test("clients see what is optional, in schemas that each of them reads: no union in `type`, no bounds of every integer", () => {
   const { inputSchema } = tool.listed
   expect(inputSchema.required).toEqual(["stack"])
   expect(inputSchema.properties?.["limit"]).toEqual({

@@ -210,7 +210,7 @@ test("signing and public keys are read from PEM, JWK and JWK set alike, and give
   expect(JSON.stringify(publicJwks(set))).not.toContain('"d"')
 })
 
-test("a key that can't be used is refused without a word of it", async () => {
+test("a key that can't be used is rejected without a word of it", async () => {
   const rsa = await generateKeyPair("RS256", { extractable: true })
   for (const text of [
     "hunter2",

@@ -322,7 +322,7 @@ test.each(["http/json", "http/protobuf"])(
   },
 )
 
-test("a refusal is logged in a line, and a stop doesn't wait for a collector that never answers", async () => {
+test("a rejected export is logged in one line, and a stop doesn't wait for a collector that never answers", async () => {
   const patient = { OTEL_EXPORTER_OTLP_TIMEOUT: "60000", OTEL_BSP_EXPORT_TIMEOUT: "60000" }
   const running = await start({ ...collector.env, ...noMetrics, ...patient, ...quick })
   collector.answer((_, response) => response.writeHead(401).end("who are you?"))

@@ -40,7 +40,7 @@ test("an answer that breaks off is an error and never a part taken for the whole
   expect(await failure(wrong)).toMatch(/can't be reached: incorrect header check/)
 })
 
-test("an answer that grows without end when unpacked is refused", async () => {
+test("an answer that grows without end when unpacked is rejected", async () => {
   const bomb = gzipSync(Buffer.alloc(65 * 1024 * 1024))
   const url = await serve((response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb))
   expect(await failure(url)).toMatch(/larger than 32 MiB/)

@@ -31,7 +31,7 @@ test.each([["curl 'http://a.test"], ["curl http://a.test $UNKNOWN"], ["curl http
   },
 )
 
-test("a command without its answer is refused, and so is an answer without its command", () => {
+test("a command without its answer is rejected, and so is an answer without its command", () => {
   const command = "```sh\ncurl http://a.test\n```\n"
   const answer = "```http\nHTTP/1.1 200 OK\n```\n"
   expect(stepsOf(command + answer)).toHaveLength(1)

@@ -61,7 +61,7 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
     ])
   })
 
-  test("a deprecation is told with its words, other words again, and that it is taken back", async () => {
+  test("a deprecation, a change of its message and its withdrawal are each a change with the message", async () => {
     const spec = await owner.newSpec("left")
     await releaseOf(spec.id, first)
     const after = await newest()
@@ -78,7 +78,7 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
     expect(changes[1]).not.toHaveProperty("successor")
   })
 
-  test("who sees a stack changes what is told: those whose view changed, and of the past what is seen today", async () => {
+  test("a change of visibility is shown to those whose view changed, and the past as it is visible today", async () => {
     const [anybody, keyed, mine] = [{}, { key: (await service.signUp()).key }, { key: owner.key }]
     const tell = (after: number) =>
       Promise.all([anybody, keyed, mine].map((reader) => kindsAfter(after, { ...reader, stack: "hidden" })))
@@ -131,7 +131,7 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
     expect(await kindsFor(owner.key)).toEqual(["published", "withdrawn"])
   })
 
-  test("what an operator does is told as well; the same again is no change", async () => {
+  test("what an operator does is a change too; the same again isn't one", async () => {
     const after = await newest()
     const release = (ast: unknown, more: object = {}, name = "ours") =>
       publishStack(service, name, ast, { allowBreaking: true, ...more })
@@ -156,7 +156,7 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
     expect((await owner.call("POST", "/api/specs", { name: "changes" })).code).toBe("invalid-request")
   })
 
-  test("every kind of the list was told", async () => {
+  test("every kind in the list occurred", async () => {
     const told = await changesAfter(service, 0, { key: owner.key })
     expect(new Set(told.map(({ kind: what }) => what))).toEqual(new Set(changeKinds))
   })

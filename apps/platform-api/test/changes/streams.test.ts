@@ -21,7 +21,7 @@ describe("streams of changes at two replicas", () => {
   const two = testService("postgres", () => ({ DATABASE_URL: one.databaseUrl, ...free }))
   const owner = beforeTests(() => newPerson(one))
 
-  test("a change at one is told at the other as the list tells it, to those who may see it", async () => {
+  test("a change at one replica reaches streams at the other as the list shows it, for those who may see it", async () => {
     const streams = await Promise.all([
       followChanges(two.url),
       followChanges(two.url, { query: "?stack=live-b" }),
@@ -69,7 +69,7 @@ describe("streams of changes at two replicas", () => {
     }
   })
 
-  test("an address has four streams at a time; one more is told when to come back", async () => {
+  test("an address has four streams at a time; the fifth gets the time to retry after", async () => {
     const from = { headers: { "x-forwarded-for": "198.51.100.9" } }
     const streams = await Promise.all(Array.from({ length: 4 }, () => followChanges(one.url, from)))
     const call = () =>

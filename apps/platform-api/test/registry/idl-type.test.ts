@@ -67,7 +67,7 @@ test.each([
   expect(() => rustSpelling(type)).toThrow(refusal)
 })
 
-test("a field without a name of its own is named by its position", () => {
+test("a field without a name is named by its position", () => {
   expect(fieldSpelling({ name: "slot", type: "u64" }, 3)).toEqual({ name: "slot", type: "u64" })
   expect(fieldSpelling({ defined: "Meta" }, 3)).toEqual({ name: "3", type: "Meta" })
   expect(fieldSpelling("publicKey", 0)).toEqual({ name: "0", type: "Pubkey" })

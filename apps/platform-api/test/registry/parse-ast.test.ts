@@ -168,7 +168,7 @@ test("a key may name what no section has: the compiler's own fields are in none"
   expect(faultOf(thing({ identity: { primary_keys: ["id.__account_address"] } }))).toBeUndefined()
 })
 
-test("a value nested without end, a circle too, is refused and never overflows the stack", () => {
+test("a value nested without end, a circle too, is rejected and never overflows the stack", () => {
   let deep: unknown = "u8"
   for (let i = 0; i < 100_000; i++) deep = { vec: deep }
   const types = [{ name: "T", type: { kind: "struct", fields: [{ name: "a", type: deep }] } }]
@@ -215,14 +215,17 @@ const places: [string, (op: unknown) => object][] = [
   ],
 ]
 
-test.each(places)("%s is a known operator, in any spelling; of another, path and reason are told", (at, make) => {
-  const of = (op: unknown) => faultOf(thing(make(op)))
-  for (const op of ["Equal", "Eq", "Gte", "Contains", "LessThanOrEqual"]) expect(of(op)).toBeUndefined()
-  for (const op of ["Frobnicate", "equal", "toString", "", 5, null, "ReverseBits"]) {
-    const reason = expect.stringMatching(/^must be an operator: Equal, NotEqual, GreaterThan, /)
-    expect([op, of(op)]).toEqual([op, { path: `entities[0].${at}`, reason }])
-  }
-})
+test.each(places)(
+  "%s is a known operator, in any spelling; the error of another has its path and reason",
+  (at, make) => {
+    const of = (op: unknown) => faultOf(thing(make(op)))
+    for (const op of ["Equal", "Eq", "Gte", "Contains", "LessThanOrEqual"]) expect(of(op)).toBeUndefined()
+    for (const op of ["Frobnicate", "equal", "toString", "", 5, null, "ReverseBits"]) {
+      const reason = expect.stringMatching(/^must be an operator: Equal, NotEqual, GreaterThan, /)
+      expect([op, of(op)]).toEqual([op, { path: `entities[0].${at}`, reason }])
+    }
+  },
+)
 
 test("an operator is known where it belongs: Xor in an expression, Not before one value, And between conditions", () => {
   const of = (expression: object) => faultOf(thing({ computed_field_specs: [{ expression }] }))

@@ -48,7 +48,7 @@ test.each([
   expect(body.details.faults.length).toBeLessThanOrEqual(20)
 })
 
-test("a body of a million elements is refused before any is looked at", async () => {
+test("a body of a million elements is rejected before any is looked at", async () => {
   const { status, body } = await upload("many", Array(1_000_000).fill(0))
   expect([status, body.details.reason]).toEqual([400, "must have at most 250000 members and elements"])
 })
@@ -58,7 +58,7 @@ test("a field that is no AST has as few elements as in any other body", async ()
   expect([status, body.details.reason]).toEqual([400, "must have at most 1000 members and elements"])
 })
 
-test("an AST whose schema would be far larger than itself is refused, with the place", async () => {
+test("an AST whose schema would be far larger than itself is rejected, with the place", async () => {
   const fields = times(12_000, (n) => field(`f${n}`, "u8"))
   const ast = smallAst({ entities: [entity("Thing", { sections: [{ name: "ж".repeat(250), fields }] })] })
   const { status, body } = await upload("large", ast)

@@ -81,7 +81,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect((await service.call("GET", "/api/registry/failing/versions")).body[0]).toMatchObject({ message: "smaller" })
   })
 
-  test("numbers that no record has are missing, whatever their size; what is no number is told as such", async () => {
+  test("ids that no record has are not found, whatever their size; what isn't a number gets an error that says so", async () => {
     const spec = await owner.newSpec("numbered", { ast_payload: first })
     const build = async (body: object) => await owner.code("POST", "/api/builds", body)
     for (const spec_id of [0, 2_147_483_647, 2_147_483_648, Number.MAX_SAFE_INTEGER]) {
@@ -192,7 +192,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect((await service.call("GET", "/api/registry/resting/versions")).body).toHaveLength(1)
   })
 
-  test("the same Idempotency-Key and body get the same answer, another body a refusal, and many at once make one", async () => {
+  test("the same Idempotency-Key and body get the same response, another body is rejected, and many at once make one", async () => {
     const body = { name: "once", ast_payload: first }
     const key = { "idempotency-key": "k 1" }
     const answers = await Promise.all([1, 2, 3, 4].map(() => owner.call("POST", "/api/specs", body, key)))

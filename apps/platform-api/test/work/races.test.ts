@@ -36,7 +36,7 @@ test("a build of a stack that has no URL is accepted, fails and says why", async
   expect([build.status, build.status_message]).toEqual(["failed", why])
 })
 
-test("two owners who build one name at once: one gets it, the other one is told", async () => {
+test("of two owners who build one name at once, one gets it and the other gets an error", async () => {
   const people = await Promise.all([newPerson(service), newPerson(service)])
   const ended = await Promise.all(
     people.map(async (person, n) => {

@@ -231,7 +231,7 @@ test("slow bodies from ever new addresses don't close who has just come or asked
   expect([silent.closed, known.closed]).toEqual([false, false])
 })
 
-test("a trusted proxy is no client: those behind it are told apart, and one's slow bodies cost another nothing", async () => {
+test("a trusted proxy isn't a client: those behind it are distinguished, and one's slow bodies cost another nothing", async () => {
   const port = await start({ connections: 20, heldBytes: 1_000_000 }, bodies.fetch, loopback)
   const from = (client: string) => `X-Forwarded-For: ${client}\r\n`
   const upload = await dial(port, post("/", 200_000, "b".repeat(150_000), from("192.0.2.1")))

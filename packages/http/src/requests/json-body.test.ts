@@ -42,7 +42,7 @@ test("a validator gets the body that was read strictly, whatever of the allowed 
   expect(await post("", "application/json")).toEqual({ name: "none" })
 })
 
-test("what is wrong with a body or a query is told in our own words, or in the schema's", async () => {
+test("an invalid body or query is described in our words, or in the schema's", async () => {
   const post = await start()
   const json = "application/json"
   const cases = [
