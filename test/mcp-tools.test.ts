@@ -155,6 +155,11 @@ test("of 1,000 changes with calls at any time between them, each is reported onc
   expect(records).toMatchObject(
     [7_000_999, 7_000_998, 7_000_997].map((amount) => ({ record: { [fields[0] ?? ""]: String(amount) } })),
   )
+  // More views than are kept while nobody asks for them.
+  const waits = Array.from({ length: 10 }, (_, index) =>
+    mcp.call("wait_for_change", { ...view, view: "Wallet/state", key: `${index}`, timeout_seconds: 1 }),
+  )
+  for (const waited of await Promise.all(waits)) expect(waited).toMatchObject({ changes: [], timed_out: true })
   for (const wrong of ["x", "x.1", `${String(after)}0`])
     expect(await mcp.fails("wait_for_change", { ...view, after: wrong })).toMatchObject({ code: "invalid-cursor" })
   const unknown = { sort: { field: "amount.lamport" } }

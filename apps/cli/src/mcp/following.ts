@@ -137,6 +137,8 @@ const follow = ({ stream, view }: Opened, key: string | undefined, onEnd: () => 
         if (seen.length > 0 || (await more(signal)) === undefined) return { seen, next }
       }
     },
+    /** Whether a call waits for it. */
+    isAsked: (): boolean => waiting.size > 0,
     leave: (): void => leaving.abort(),
   }
 }
@@ -161,7 +163,7 @@ export const createFollowing = () => {
       const followed = known?.followed ?? follow(opened, key, () => leave(id))
       views.delete(id)
       views.set(id, { followed, idle: setTimeout(() => leave(id), idleMs).unref() })
-      const [oldest] = views.keys()
+      const [oldest] = [...views].find(([one, view]) => one !== id && !view.followed.isAsked()) ?? []
       if (views.size > mostViews && oldest !== undefined) leave(oldest)
       return followed
     },
