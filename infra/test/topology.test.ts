@@ -1,0 +1,325 @@
+// compose.yaml with compose.scaled.yaml as it is shipped, without a container engine: each replica is a process in a network
+// namespace of its own, with the names, networks, secrets and environment of its service. Needs root and Debian's iproute2.
+import assert from "node:assert/strict"
+import { execFile, execFileSync, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { createServer, type IncomingMessage } from "node:http"
+import { request } from "node:https"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { promisify } from "node:util"
+import { redisProgram, startPostgres, startProcess, type TestPostgres, type TestProcess } from "@svc/testing"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { parse } from "yaml"
+
+import { image } from "./settings.ts"
+
+type Service = {
+  readonly environment?: Readonly<Record<string, string>>
+  readonly entrypoint?: readonly string[]
+  readonly command?: readonly string[]
+  readonly networks?: readonly string[]
+  readonly env_file?: readonly string[]
+  readonly secrets?: readonly string[]
+  readonly deploy?: { readonly replicas?: number }
+}
+type Compose = {
+  readonly services: Readonly<Record<string, Service>>
+  readonly networks: Readonly<Record<string, { internal?: boolean; ipam?: { config: readonly { subnet: string }[] } }>>
+}
+
+const root = join(import.meta.dirname, "../..")
+const read = (file: string): Compose => {
+  const text = readFileSync(join(root, "infra", file), "utf8")
+  const filled = text.replaceAll(/\$\{[A-Z_]+(?::-([^}]*)|:\?[^}]*)\}/g, (_, fallback?: string) => fallback ?? "given")
+  return parse(filled, { merge: true }) as Compose
+}
+const [base, scaled] = [read("compose.yaml"), read("compose.scaled.yaml")]
+const networks = { ...base.networks, ...scaled.networks }
+const services = new Map(
+  [...new Set([...Object.keys(base.services), ...Object.keys(scaled.services)])].map((name) => {
+    const [one = {}, over = {}] = [base.services[name], scaled.services[name]]
+    const both = { environment: { ...one.environment, ...over.environment }, deploy: { ...one.deploy, ...over.deploy } }
+    return [name, { ...one, ...over, ...both, networks: [...(one.networks ?? []), ...(over.networks ?? [])] }] as const
+  }),
+)
+const ports: Readonly<Record<string, number>> = {
+  postgres: 5432,
+  valkey: 6379,
+  proxy: 8443,
+  "docs-server": 4001,
+  relay: 4002,
+  "platform-api": 4003,
+}
+
+type Replica = { readonly name: string; readonly service: string; readonly at: ReadonlyMap<string, string> }
+const prefix = `svc${process.pid}`
+const bridges = `${prefix}-bridges`
+const subnets = Object.entries(networks).map(([name, { ipam }], index) => {
+  const subnet = ipam?.config[0]?.subnet ?? `172.30.${72 + index}.0/24`
+  return { name, bridge: `br${index}`, prefix: subnet.replace(/0\/24$/, "") }
+})
+let address = 9
+const replicas: readonly Replica[] = [...services]
+  .filter(([, { networks: on }]) => on.length > 0)
+  .flatMap(([service, { networks: on, deploy }]) =>
+    Array.from({ length: deploy.replicas ?? 1 }, (_, index) => {
+      address += 1
+      const at = new Map(
+        subnets.filter(({ name }) => on.includes(name)).map((net) => [net.name, `${net.prefix}${address}`]),
+      )
+      return { name: `${service}-${index + 1}`, service, at }
+    }),
+  )
+const replica = (name: string): Replica => replicas.find((one) => one.name === name) ?? assert.fail(name)
+const namespaceOf = ({ name }: Replica): string => `${prefix}-${name}`
+/** Where one replica reaches another, as the engine's names do: on a network that both are on. */
+const addressFor = (from: Replica, to: Replica): string | undefined =>
+  [...to.at].find(([network]) => from.at.has(network))?.[1]
+
+const ip = (line: string): void => {
+  try {
+    execFileSync("ip", line.split(" "), { stdio: ["ignore", "ignore", "pipe"] })
+  } catch (cause) {
+    throw new Error(`this test needs root, iproute2 and a kernel that allows network namespaces: ip ${line}`, { cause })
+  }
+}
+
+const needed = ["ip", "bash", "caddy", "psql", "mount"]
+const isMissing =
+  process.getuid?.() !== 0 ||
+  redisProgram() === undefined ||
+  needed.some((name) => spawnSync("sh", ["-c", `command -v ${name}`]).status !== 0)
+
+describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topology", { timeout: 60_000 }, () => {
+  let folder: string
+  let postgres: TestPostgres
+  const running = new Map<string, TestProcess>()
+  const provider = createServer((incoming, response) => {
+    const chunks: Buffer[] = []
+    incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
+    incoming.on("end", () => {
+      const { id } = JSON.parse(Buffer.concat(chunks).toString()) as { id: unknown }
+      response.setHeader("content-type", "application/json").end(JSON.stringify({ jsonrpc: "2.0", id, result: 123 }))
+    })
+  })
+  // This process is the internet: the provider, and whoever calls the proxy.
+  const outside = subnets.find(({ name }) => name === "outside") ?? assert.fail()
+  let providerUrl: string
+
+  /** The command that runs a script inside a replica, where only its own names and secrets are. */
+  const inside = (one: Replica, script: string): [string, string[]] => {
+    const secrets = (services.get(one.service)?.secrets ?? []).map(
+      (secret) => `cp ${folder}/${secret} /run/secrets/${secret} && `,
+    )
+    const mounts = `mount --bind ${folder}/hosts-${one.name} /etc/hosts && mount -t tmpfs tmpfs /run && mkdir /run/secrets`
+    return ["ip", ["netns", "exec", namespaceOf(one), "bash", "-c", `${mounts} && ${secrets.join("")}${script}`]]
+  }
+  const environmentOf = ({ service, name }: Replica): Record<string, string> => ({
+    PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`,
+    NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
+    ...image,
+    ...services.get(service)?.environment,
+    SVC_DATA_DIR: join(folder, name),
+    ...(service === "proxy" && { XDG_DATA_HOME: join(folder, "caddy"), XDG_CONFIG_HOME: folder }),
+    // What an operator writes into relay.env.
+    ...(service === "relay" && { SVC_SESSION_AUDIENCE: "transfers", SVC_TRANSACTION_RPC_URL: providerUrl }),
+  })
+  const run = async (name: string, script: string): Promise<string> => {
+    const one = replica(name)
+    const [command, args] = inside(one, script)
+    return (await promisify(execFile)(command, args, { env: environmentOf(one) })).stdout
+  }
+  const app = (service: string, args = ""): string => {
+    const folderOf = service === "migrate" ? "platform-api" : service
+    const files = (services.get(service)?.env_file ?? []).map((file) => `--env-file=${root}/infra/${file}.example `)
+    return `cd ${root}/apps/${folderOf} && exec node ${files.join("")}src/main.ts ${args}`
+  }
+  const start = async (name: string, script: string, ready: RegExp): Promise<void> => {
+    const one = replica(name)
+    const child = startProcess(...inside(one, script), { env: environmentOf(one) })
+    running.set(name, child)
+    await child.waitFor(ready)
+  }
+  const startApp = (name: string): Promise<void> => start(name, app(replica(name).service), /"msg":"listening"/)
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "svc-topology-"))
+    ip(`netns add ${bridges}`)
+    for (const { bridge } of subnets) {
+      ip(`-n ${bridges} link add ${bridge} type bridge`)
+      ip(`-n ${bridges} link set ${bridge} up`)
+    }
+    const connect = (to: string, bridge: string, at: string, id: string): void => {
+      ip(`-n ${bridges} link add v${id} type veth peer name ${id} netns ${to}`)
+      ip(`-n ${bridges} link set v${id} master ${bridge} up`)
+      ip(`${to === "1" ? "" : `-n ${to} `}addr add ${at}/24 dev ${id}`)
+      ip(`${to === "1" ? "" : `-n ${to} `}link set ${id} up`)
+    }
+    connect("1", outside.bridge, `${outside.prefix}1`, `o${process.pid}`)
+    for (const [index, one] of replicas.entries()) {
+      ip(`netns add ${namespaceOf(one)}`)
+      ip(`-n ${namespaceOf(one)} link set lo up`)
+      for (const { name, bridge } of subnets) {
+        const at = one.at.get(name)
+        if (at !== undefined) connect(namespaceOf(one), bridge, at, `${bridge}e${index}`)
+      }
+      if (one.at.has("outside")) ip(`-n ${namespaceOf(one)} route add default via ${outside.prefix}1`)
+      const hosts = replicas.map((other) => `${addressFor(one, other) ?? "#"} ${other.service}\n`)
+      writeFileSync(join(folder, `hosts-${one.name}`), `127.0.0.1 localhost\n${hosts.join("")}`)
+      mkdirSync(join(folder, one.name))
+    }
+    provider.listen(0, `${outside.prefix}1`)
+    await once(provider, "listening")
+    providerUrl = `http://${outside.prefix}1:${(provider.address() as AddressInfo).port}`
+
+    // The image's server has one superuser, the owner.
+    postgres = await startPostgres()
+    spawnSync("psql", [
+      "-qc",
+      "create role svc_owner superuser login",
+      "-c",
+      "create database svc owner svc_owner",
+      postgres.url,
+    ])
+    const socket = `${dirname(realpathSync(`/proc/${await postgres.pid()}/cwd`))}/.s.PGSQL.${postgres.port}`
+    const forward = `const net = require("node:net")
+      net.createServer((one) => { const other = net.connect("${socket}"); one.pipe(other).pipe(one)
+        one.on("error", () => other.destroy()); other.on("error", () => one.destroy()) })
+        .listen(5432, "0.0.0.0", () => console.log("ready"))`
+    const [, ...valkey] = services.get("valkey")?.command ?? []
+    const valkeyArgs = valkey.map((arg) => `'${arg}'`).join(" ")
+    await Promise.all([
+      start("postgres-1", `exec node -e '${forward}'`, /ready/),
+      // As in the image, whose server is reached from its network alone.
+      start(
+        "valkey-1",
+        `exec ${redisProgram() ?? "redis-server"} ${valkeyArgs} --protected-mode no --dir ${folder}`,
+        /Ready to accept/,
+      ),
+    ])
+    writeFileSync(
+      join(folder, "session-signing-key"),
+      execFileSync("node", ["src/main.ts", "session-key", "generate"], { cwd: join(root, "apps/platform-api") }),
+    )
+    await run("migrate-1", app("migrate", (services.get("migrate")?.command ?? []).join(" ")))
+    const [script = ""] = services.get("roles")?.command ?? []
+    const roles = script.replaceAll("$$", "$").replace("/database-roles.sql", join(root, "infra/database-roles.sql"))
+    await run("roles-1", roles)
+    const publish =
+      "stack publish stacks/transfers.stack.json --name transfers --websocket-url wss://streams.example.com/transfers --relay"
+    await run("platform-api-1", app("platform-api", publish))
+    const named = replicas.filter(({ service }) => ["docs-server", "relay", "platform-api"].includes(service))
+    await Promise.all(named.map(({ name }) => startApp(name)))
+    await start(
+      "proxy-1",
+      `exec caddy run --config ${root}/infra/Caddyfile --adapter caddyfile`,
+      /serving initial configuration/,
+    )
+    await vi.waitFor(async () => assert.equal((await ask("relay", "/readyz")).status, 200), {
+      timeout: 30_000,
+      interval: 200,
+    })
+  }, 120_000)
+
+  afterAll(async () => {
+    for (const child of running.values()) child.kill("SIGKILL")
+    await Promise.allSettled([...running.values()].map(({ exited }) => exited))
+    await postgres?.stop()
+    provider.close()
+    for (const name of [bridges, ...replicas.map(namespaceOf)]) spawnSync("ip", ["netns", "delete", name])
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  /** Asks through the proxy, from outside. */
+  const ask = async (service: string, path: string, body?: string, headers: Record<string, string> = {}) => {
+    const host = `${service}.localhost`
+    const length =
+      body === undefined ? {} : { "content-length": String(body.length), "content-type": "application/json" }
+    const call = request({
+      host: replica("proxy-1").at.get("outside"),
+      port: 8443,
+      servername: host,
+      rejectUnauthorized: false,
+      agent: false,
+      path,
+      method: body === undefined ? "GET" : "POST",
+      headers: { host, ...length, ...headers },
+    }).end(body)
+    const [response] = (await once(call, "response")) as [IncomingMessage]
+    const chunks: Buffer[] = []
+    for await (const chunk of response) chunks.push(chunk as Buffer)
+    return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }
+  }
+
+  test("every service reaches those of its networks alone, and only proxy and relay reach the internet", async () => {
+    const servers = replicas.filter(({ service }) => service in ports)
+    const provides = { at: `${outside.prefix}1`, port: Number(new URL(providerUrl).port), service: "internet" }
+    const reached = await Promise.all(
+      servers.map(async (from) => {
+        const targets = servers
+          .filter(({ service }) => service !== from.service)
+          .flatMap(({ at, service }) => [...at.values()].map((to) => ({ at: to, port: ports[service], service })))
+        const tries = [...targets, provides].map(
+          ({ at, port, service }) => `(timeout 2 bash -c '</dev/tcp/${at}/${port}' 2>/dev/null && echo ${service}) &`,
+        )
+        const lines = (await run(from.name, `{ ${tries.join(" ")} wait; }`)).trim().split("\n")
+        return [from.name, [...new Set(lines)].toSorted()] as const
+      }),
+    )
+    expect(Object.fromEntries(reached)).toEqual({
+      "docs-server-1": ["platform-api", "proxy", "relay"],
+      "platform-api-1": ["docs-server", "postgres", "proxy", "relay", "valkey"],
+      "platform-api-2": ["docs-server", "postgres", "proxy", "relay", "valkey"],
+      "postgres-1": ["platform-api"],
+      "proxy-1": ["docs-server", "internet", "platform-api", "relay"],
+      "relay-1": ["docs-server", "internet", "platform-api", "proxy", "valkey"],
+      "relay-2": ["docs-server", "internet", "platform-api", "proxy", "valkey"],
+      "valkey-1": ["platform-api", "relay"],
+    })
+  })
+
+  test("the journey passes through the proxy: page, agent, token, relay", async () => {
+    expect((await ask("docs", "/stacks/transfers.md")).text).toContain("wss://streams.example.com/transfers")
+    const { api_key: key } = JSON.parse((await ask("api", "/api/agents/signup", "{}")).text) as { api_key: string }
+    const wanted = JSON.stringify({
+      websocket_url: "wss://streams.example.com/transfers",
+      scope: "transaction:inspect",
+    })
+    const session = await ask("api", "/ws/sessions", wanted, { authorization: `Bearer ${key}` })
+    const { token } = JSON.parse(session.text) as { token: string }
+    const height = await ask("relay", "/transactions/v1/block-height", "{}", { authorization: `Bearer ${token}` })
+    expect([height.status, JSON.parse(height.text)]).toEqual([200, { blockHeight: "123" }])
+    for (const service of ["api", "relay"])
+      expect(JSON.parse((await ask(service, "/health")).text)).toMatchObject({ limits: "shared" })
+  })
+
+  test("replicas are replaced, one stopped and one killed, and no read or POST is lost meanwhile", async () => {
+    const paths = { relay: "/transactions/v1/block-height", api: "/ws/sessions" }
+    const bodies = [undefined, ...[1_024, 10_240, 102_400].map((size) => `{}${" ".repeat(size - 2)}`)]
+    const burst = async (): Promise<void> => {
+      const asked = Object.entries(paths).flatMap(([service, path]) =>
+        bodies.map((body) => ask(service, body === undefined ? "/livez" : path, body)),
+      )
+      // The POSTs have no token.
+      const wanted = bodies.map((body) => (body === undefined ? 200 : 401))
+      expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([...wanted, ...wanted])
+    }
+    for (const [name, signal] of Object.entries({
+      "relay-1": "SIGTERM",
+      "relay-2": "SIGKILL",
+      "platform-api-1": "SIGTERM",
+      "platform-api-2": "SIGKILL",
+    } as const)) {
+      const child = running.get(name) ?? assert.fail()
+      await burst()
+      child.kill(signal)
+      expect(await child.exited).toBe(signal === "SIGTERM" ? 0 : signal)
+      await burst()
+      await Promise.all([startApp(name), burst()])
+    }
+    await burst()
+  })
+})
