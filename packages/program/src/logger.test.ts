@@ -1,8 +1,8 @@
 import { startProcess } from "@svc/testing"
 import { expect, test } from "vitest"
 
-test.each(["", "throw new Error()", "process.exit()", "log.flush(() => process.exit())"])(
-  "all lines are written in their order, short and long ones, however the process ends: %j",
+test.each(["", "log.flush(() => process.exit())"])(
+  "all lines are written in their order, short and long ones, before an orderly end: %j",
   async (end) => {
     const source = `
       import { createLogger } from ${JSON.stringify(import.meta.resolve("./index.ts"))}

@@ -7,7 +7,8 @@ const longestWaitMs = 250
 
 /**
  * Makes the service's logger: one JSON line an event on stdout, or, when `pretty`, readable lines without the requests that
- * succeeded. JSON lines are written in batches, at most a quarter of a second late, and all of them before the process exits.
+ * succeeded. JSON lines are written in batches, at most a quarter of a second late, and all of them, in order, before the process
+ * ends by itself or `flush` calls back; `process.exit()` and an error that nobody catches can lose the batch that is being written.
  */
 export const createLogger = async ({
   level,
