@@ -1,6 +1,7 @@
 // Content is an operator's own, and still no page may stop the server for seconds: what is read in quadratic time is found
 // by doubling its length and counting steps, not seconds.
 import { outline, plainText } from "@svc/site"
+import { median } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { messageBounds } from "../src/mcp/json-rpc.ts"
 import { createDocsServer } from "../src/mcp/mcp.ts"
@@ -172,7 +173,8 @@ test("what a question costs does not grow with how often one page says its words
     let offset = 1
     return stepsOf("rotation of a key", (query) => search(query, offset++, 5))
   }
-  // Steps of something else that this process still does may be counted, too.
-  const least = async (words: number): Promise<number> => Math.min(await stepsFor(words), await stepsFor(words))
-  expect((await least(20_000)) / (await least(5000))).toBeLessThan(1.2)
+  // The engine may lose counts of code that it throws away, and count what else this process does.
+  const usual = async (words: number): Promise<number> =>
+    median([await stepsFor(words), await stepsFor(words), await stepsFor(words)])
+  expect((await usual(20_000)) / (await usual(5000))).toBeLessThan(1.2)
 })
