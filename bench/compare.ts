@@ -1,6 +1,6 @@
 // What the throughput runs have in common: rows that compare a service with a peer, and with itself without telemetry.
 import { type BenchmarkTable, type Goal, type Load, loadInRounds, type LoadTarget, mean, median } from "@svc/testing"
-import { type Replica, residentMb, startCollector } from "./ground.ts"
+import { type Replica, startCollector } from "./ground.ts"
 
 const options = {
   connections: 32,
@@ -48,7 +48,7 @@ const together = (loads: readonly Load[]): Load => ({
   p99: mean(loads.map(({ p99 }) => p99)),
 })
 
-/** Adds rows: processes that export to a collector to as many without telemetry, and their memory afterwards. */
+/** Adds rows: processes that export to a collector to as many without telemetry. */
 export const compareTelemetry = async (
   table: BenchmarkTable,
   start: (env: Readonly<Record<string, string>>) => Promise<Replica>,
@@ -70,8 +70,6 @@ export const compareTelemetry = async (
     { atLeast: 0.8 },
   )
   table.add(`telemetry on to off: ${describe(rounds)}`, 1 / ratioOf(rounds, ({ cost }) => cost), "x")
-  const resident = Math.max(...all.filter((_, index) => index % 2 === 0).map(({ child }) => residentMb(child.pid)))
-  table.add("resident memory with telemetry, after that load", resident, "MB", { atMost: 200 })
   for (const { child } of all) child.kill("SIGKILL")
   collector.stop()
 }

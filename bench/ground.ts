@@ -52,13 +52,13 @@ export const startCollector = async () => {
 }
 
 /** Starts what the services depend on; gives what starts the services. `stop` ends all. */
-export const openGround = async () => {
+export const openGround = async (nodeFlags: readonly string[] = []) => {
   const postgres = await startPostgres()
   const redis = await startRedis()
   const data = await mkdtemp(join(tmpdir(), "svc-bench-"))
   const children: TestProcess[] = []
   const begin = (app: string, args: readonly string[], env: Readonly<Record<string, string>>): TestProcess => {
-    const child = startProcess(process.execPath, args, {
+    const child = startProcess(process.execPath, [...nodeFlags, ...args], {
       cwd: join(apps, app),
       env: { ...allocatorSettings, ...env },
       // Logs are written, and nobody reads them.

@@ -19,7 +19,8 @@ const prometheusPage = async () => ({
   OTEL_EXPORTER_PROMETHEUS_PORT: String(await freePort()),
 })
 
-const ground = await openGround()
+// The heap that Node takes in a container of 512 MiB, as the services are shipped.
+const ground = await openGround(["--max-old-space-size=256", "--max-semi-space-size=4"])
 const collector = await startCollector()
 const pair = async (
   start: (telemetry: Readonly<Record<string, string>>) => Promise<Replica>,

@@ -7,6 +7,7 @@ import { messageBounds } from "../src/mcp/json-rpc.ts"
 import { createDocsServer } from "../src/mcp/mcp.ts"
 import { stripMdx } from "../src/corpus/mdx.ts"
 import { partToRead, passagesOf, plainOf, snippetOf } from "../src/search/passages.ts"
+import { eachWord } from "../src/search/words.ts"
 import { rememberAnswers } from "../src/mcp/repeated.ts"
 import { type AnswerRpc, createSdk } from "../src/mcp/sdk.ts"
 import { libraryOf } from "./library.ts"
@@ -89,8 +90,13 @@ const linear = {
 
 const isWanted = (term: string): boolean => term === "b"
 const find = (text: string): void => {
-  for (const { text: passage, kind } of passagesOf(text, false))
-    snippetOf(plainOf(partToRead(passage, isWanted), kind), isWanted)
+  for (const { text: passage, kind } of passagesOf(text, false)) {
+    const plain = plainOf(partToRead(passage, isWanted), kind)
+    snippetOf(
+      plain,
+      [...eachWord(plain)].filter(({ text: word }) => isWanted(word)),
+    )
+  }
   plainText(text)
 }
 describe.each([

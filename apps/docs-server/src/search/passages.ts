@@ -1,5 +1,5 @@
 import { plainText } from "@svc/site"
-import { eachWord, fold } from "./words.ts"
+import { eachWord, fold, type Word } from "./words.ts"
 
 /** Kinds of passages. A mark (the line of a fence, the rule of a table, a single tag) has no content of its own. */
 export const passageKinds = ["mark", "heading", "prose", "item", "row", "code"] as const
@@ -98,23 +98,25 @@ export const partToRead = (passage: string, isWanted: (word: string) => boolean)
   return passage.slice(from, from + readLength)
 }
 
-/** A plain text, cut to where most words of the query are. */
-export const snippetOf = (plain: string, isWanted: (word: string) => boolean): string =>
-  plain.length <= snippetLength ? plain : cutAround(plain, bestStart(plain, isWanted))
+/** Whether a snippet shows the whole of a plain text. */
+export const isShort = (plain: string): boolean => plain.length <= snippetLength
+
+/** A plain text, cut to where most words of the query are. @param wanted these words, in their order */
+export const snippetOf = (plain: string, wanted: readonly Word[]): string =>
+  isShort(plain) ? plain : cutAround(plain, bestStart(wanted))
 
 // Before the first word of the query, in a snippet that doesn't begin with its passage.
 const lead = 60
 
 /** Of the words of the query, the first of those that fit into one snippet and are most. */
-const bestStart = (plain: string, isWanted: (word: string) => boolean): number => {
-  const found = [...eachWord(plain)].filter(({ text }) => isWanted(text))
+const bestStart = (wanted: readonly Word[]): number => {
   let best = 0
   let most = 0
-  for (const [i, { start }] of found.entries()) {
+  for (const [i, { start }] of wanted.entries()) {
     const end = Math.max(start - lead, 0) + snippetLength
     const words = new Set<string>()
-    for (let j = i; j < found.length; j++) {
-      const { start: other, text } = found[j] ?? { start: end, text: "" }
+    for (let j = i; j < wanted.length; j++) {
+      const { start: other, text } = wanted[j] ?? { start: end, text: "" }
       if (other + text.length > end) break
       words.add(fold(text))
     }
@@ -124,7 +126,7 @@ const bestStart = (plain: string, isWanted: (word: string) => boolean): number =
 }
 
 /** The beginning of a text, as long as a snippet may be. */
-export const shorten = (plain: string): string => (plain.length <= snippetLength ? plain : cutAround(plain, 0))
+export const shorten = (plain: string): string => (isShort(plain) ? plain : cutAround(plain, 0))
 
 const cutAround = (plain: string, first: number): string => {
   const from = Math.max(0, Math.min(first - lead, plain.length - snippetLength))

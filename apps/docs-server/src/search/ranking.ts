@@ -12,6 +12,7 @@ import type { Index } from "./word-index.ts"
  */
 export const createRanking = (texts: Texts, index: Index, pageWeights: readonly number[]) => {
   const read = createReader(texts)
+  const matcherOf = createMatcher(index)
   const pageCount = pageWeights.length
 
   // By page, and zero again after each query.
@@ -90,7 +91,7 @@ export const createRanking = (texts: Texts, index: Index, pageWeights: readonly 
   /** @param shares of the query, one for each of its terms @param named pages that the query names: they come first */
   return (query: Query, shares: readonly number[], named: Named) => {
     const found = scorePages(query, shares)
-    const matchesOf = createMatcher(index, query)
+    const matchesOf = matcherOf(query)
     const readings = new Map<number, Reading>()
     const readingOf = (page: number): Reading =>
       readings.getOrInsertComputed(page, () => read(page, matchesOf(page), shares))

@@ -1,5 +1,6 @@
 import type { Matches } from "./matches.ts"
 import { passageKinds } from "./passages.ts"
+import { createScratch } from "./scratch.ts"
 import { fieldNames, type Texts } from "./text.ts"
 import { passageWeights, saturate, sectionWeights } from "./weights.ts"
 
@@ -23,6 +24,11 @@ export const createReader = ({ fieldStarts, pageSections, sectionPassages, passa
   const kindOf = (passage: number) => passageKinds[passageKindsOf[passage] ?? 0] ?? "mark"
   const isContent = (passage: number): boolean => kindOf(passage) !== "heading" && kindOf(passage) !== "mark"
 
+  const integers = () => createScratch((length) => new Int32Array(length))
+  const values = () => createScratch((length) => new Float64Array(length))
+  const [passagesBy, sectionsBy, lastBy] = [integers(), integers(), integers()]
+  const [havingBy, tellingBy, timesBy, headingBy] = [values(), values(), values(), values()]
+
   /** @param shares of the query, one for each of its terms */
   return (page: number, matches: Matches, shares: readonly number[]): Reading => {
     const { pairShare, positions, termsAt, titleTerms } = matches
@@ -34,11 +40,11 @@ export const createReader = ({ fieldStarts, pageSections, sectionPassages, passa
     const endOfPage = passageOf(count)
 
     /** The passage and the section of each match; those of the title have none. */
-    const passages = new Int32Array(positions.length).fill(-1)
-    const sections = new Int32Array(positions.length).fill(-1)
+    const passages = passagesBy(positions.length, -1)
+    const sections = sectionsBy(positions.length, -1)
     // The more sections have a term, the less it tells which section is meant.
-    const having = new Float64Array(shares.length)
-    const lastIn = new Int32Array(shares.length).fill(-1)
+    const having = havingBy(shares.length)
+    const lastIn = lastBy(shares.length, -1)
     let passage = passageOf(0)
     let section = 0
     for (let i = 0; i < positions.length; i++) {
@@ -53,7 +59,7 @@ export const createReader = ({ fieldStarts, pageSections, sectionPassages, passa
       lastIn[n] = section
       having[n] = (having[n] ?? 0) + 1
     }
-    const telling = new Float64Array(shares.length)
+    const telling = tellingBy(shares.length)
     let all = 0
     for (let n = 0; n < shares.length; n++) {
       // The page's title doesn't tell which of its sections is meant.
@@ -66,10 +72,10 @@ export const createReader = ({ fieldStarts, pageSections, sectionPassages, passa
     let best: Pick<Reading, "section" | "passage"> = { section: 0, passage: undefined }
     let bestScore = -1
     let covered = 0
-    const ofHeading = new Uint8Array(shares.length)
+    const ofHeading = headingBy(shares.length)
     let opening = 0
     let row: typeof best | undefined
-    const times = new Float64Array(shares.length)
+    const times = timesBy(shares.length)
     /** The end of the matches that are in the same section or passage as the one at `from`. */
     const endOf = (places: Int32Array, from: number): number => {
       let end = from

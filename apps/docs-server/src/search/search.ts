@@ -15,6 +15,7 @@ import type { Corpus, Page } from "../corpus/corpus.ts"
 import { createNames } from "./names.ts"
 import {
   hasWanted,
+  isShort,
   partToRead,
   type PassageKind,
   passageKinds,
@@ -25,7 +26,8 @@ import {
 } from "./passages.ts"
 import { createQueryReader } from "./query.ts"
 import { createRanking } from "./ranking.ts"
-import { readTexts } from "./text.ts"
+import { fieldNames, readTexts } from "./text.ts"
+import { eachWord, type Word } from "./words.ts"
 import { createVocabulary, type Vocabulary } from "./vocabulary.ts"
 import { buildIndex } from "./word-index.ts"
 
@@ -49,6 +51,9 @@ type Answer = {
 
 export type Search = (query: string, offset: number, limit: number) => Answer
 
+/** A passage as it is shown, and the words of one that is too long for that, with the numbers of their terms. */
+type Plain = { readonly plain: string; readonly words: readonly (Word & { readonly numbers: readonly number[] })[] }
+
 // The most rows and items after a passage that are searched for a word of the query.
 const mostFollowing = 40
 
@@ -65,13 +70,27 @@ export const createSearch = (corpus: Corpus): Search => {
   const rank = createRanking(texts, index, weights)
 
   /** Passages without markup. Making one takes longer than choosing it. */
-  const plainTexts = new LRUCache<number, string>({ max: 4096 })
+  const plainTexts = new LRUCache<number, Plain>({ max: 4096 })
+  const plainFor = (part: string, kind: PassageKind): Plain => {
+    const plain = plainOf(part, kind)
+    const words = isShort(plain) ? [] : [...eachWord(plain)]
+    return {
+      plain,
+      words: words.map(({ text, start }) => ({ text, start, numbers: texts.written.get(text)?.numbers ?? [] })),
+    }
+  }
 
-  const snippetFor = (id: number, page: Page, passage: number, isWanted: (word: string) => boolean): string => {
+  const snippetFor = (id: number, page: Page, passage: number, terms: ReadonlySet<number>): string => {
+    const asksFor = (numbers: readonly number[]): boolean => numbers.some((term) => terms.has(term))
+    const isWanted = (word: string): boolean => asksFor(texts.written.get(word)?.numbers ?? [])
     const endOfPage = texts.sectionPassages[texts.pageSections[id + 1] ?? 0] ?? 0
     const textOf = (one: number): string =>
       page.markdown.slice(texts.passageStarts[one], one + 1 < endOfPage ? texts.passageStarts[one + 1] : undefined)
     const kindOf = (one: number): PassageKind => passageKinds[texts.passageKindsOf[one] ?? 0] ?? "prose"
+    const hasTerm = (one: number): boolean => {
+      const end = one + 1 < endOfPage ? texts.passageTerms[one + 1] : texts.fieldStarts[(id + 1) * fieldNames.length]
+      return texts.numbers.subarray(texts.passageTerms[one], end).some((term) => terms.has(term))
+    }
     /** A row with the names of its columns, which are above the rule before the first row. */
     const rowOf = (one: number): string => {
       let rule = one
@@ -81,13 +100,15 @@ export const createSearch = (corpus: Corpus): Search => {
         : textOf(one)
     }
     const show = (one: number): string => {
-      const known = plainTexts.get(one)
-      if (known !== undefined) return snippetOf(known, isWanted)
-      const text = kindOf(one) === "row" ? rowOf(one) : textOf(one)
-      const part = partToRead(text, isWanted)
-      const plain = plainOf(part, kindOf(one))
-      if (part === text) plainTexts.set(one, plain)
-      return snippetOf(plain, isWanted)
+      let read = plainTexts.get(one)
+      if (read === undefined) {
+        const text = kindOf(one) === "row" ? rowOf(one) : textOf(one)
+        const part = partToRead(text, isWanted)
+        read = plainFor(part, kindOf(one))
+        if (part === text) plainTexts.set(one, read)
+      }
+      const wanted = read.words.filter(({ numbers }) => asksFor(numbers))
+      return snippetOf(read.plain, wanted)
     }
     const snippet = show(passage)
     // After a colon comes the answer: the first row or item that has a word of the query, else the first one.
@@ -96,7 +117,7 @@ export const createSearch = (corpus: Corpus): Search => {
     const following: number[] = []
     for (let one = passage + 1; one < endOfPage && /^(?:mark|row|item|code)$/.test(kindOf(one)); one++)
       if (kindOf(one) !== "mark") following.push(one)
-    const next = following.slice(0, mostFollowing).find((one) => hasWanted(textOf(one), isWanted)) ?? following[0]
+    const next = following.slice(0, mostFollowing).find(hasTerm) ?? following[0]
     return next === undefined ? snippet : shorten(`${lead} ${show(next)}`)
   }
 
@@ -110,14 +131,13 @@ export const createSearch = (corpus: Corpus): Search => {
     const shares = wanted.map((weight) => weight / sum)
     const { ranked, readingOf } = rank(query, shares, named)
     const terms = new Set(query.terms)
-    const asksFor = (word: string): boolean => texts.written.get(word)?.numbers.some((term) => terms.has(term)) === true
     const toHit = ([id, score]: readonly [number, number]): Hit[] => {
       const page = pages[id]
       if (page === undefined) return []
       // A query that names a page means the whole page.
       if (named.has(id)) return [{ page, score, section: page.sections[0], snippet: page.description }]
       const { section, passage } = readingOf(id)
-      const snippet = passage === undefined ? page.description : snippetFor(id, page, passage, asksFor)
+      const snippet = passage === undefined ? page.description : snippetFor(id, page, passage, terms)
       return [{ page, score, section: page.sections[section - 1], snippet }]
     }
     return {
