@@ -1,5 +1,5 @@
 import type { Links, Source } from "./links.ts"
-import { codeLines, lineStarts } from "./markdown.ts"
+import { type Blocks, codeLines, lineStarts } from "./markdown.ts"
 
 // Each has the link's target in one of its groups. They run on text whose code is blanked.
 const targets = [
@@ -31,11 +31,11 @@ const withoutSpans = (text: string): string => {
 }
 
 /** The Markdown of a page with its code blanked, each character where it was. */
-const withoutCode = (markdown: string, bodyStart: number): string => {
+const withoutCode = (markdown: string, bodyStart: number, blocks: Blocks): string => {
   const body = markdown.slice(bodyStart)
   const starts = lineStarts(body)
   let made = ""
-  for (const [from, to] of codeLines(body)) {
+  for (const [from, to] of codeLines(blocks)) {
     const [start = body.length, end = body.length] = [starts[from], starts[to]]
     if (start < made.length) continue
     made += body.slice(made.length, start)
@@ -54,10 +54,11 @@ const withoutCode = (markdown: string, bodyStart: number): string => {
 /** The Markdown of a page with every relative link outside of code as a whole URL: it may be read anywhere. */
 export const withAbsoluteLinks = (
   { markdown, bodyStart, ...page }: Source & { readonly markdown: string; readonly bodyStart: number },
+  blocks: Blocks,
   links: Links,
 ): string => {
   if (!/\]\(|\]:|\b(?:href|src)\s?=/.test(markdown)) return markdown
-  const plain = withoutCode(markdown, bodyStart)
+  const plain = withoutCode(markdown, bodyStart, blocks)
   const found = targets
     .flatMap((pattern) => Array.from(plain.matchAll(pattern)))
     .flatMap(({ indices = [] }) => indices.slice(1).filter((place) => place !== undefined))

@@ -3,11 +3,12 @@ export { consoleView } from "./console-view.ts"
 export type { Html, Look } from "./frame.ts"
 export { loadHighlighter } from "./highlight.ts"
 export { withAbsoluteLinks } from "./absolute-links.ts"
-export { createLinks, decodePath, pageLink, pageUrl, rootOf } from "./links.ts"
+export { createLinks, decodePath, type Links, pageLink, pageUrl, rootOf } from "./links.ts"
 export {
   countTokens,
   createParser,
   lineStarts,
+  blocksOf,
   outline,
   plainText,
   type Row,

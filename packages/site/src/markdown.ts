@@ -127,11 +127,14 @@ export const readHeading = (content: string): { readonly text: string; readonly 
     : { text: whole, id: undefined }
 }
 
-/** The lines of a text that are blocks of code, as pairs: the first one, and the one behind the last. */
-export const codeLines = (text: string): (readonly [number, number])[] =>
-  blockParser
-    .parse(text, {})
-    .flatMap(({ type, map }) => (map !== null && (type === "fence" || type === "code_block") ? [map] : []))
+/** The blocks of a page whose Markdown starts at `bodyStart`, behind its front matter. */
+export const blocksOf = (markdown: string, bodyStart: number) => blockParser.parse(markdown.slice(bodyStart), {})
+
+export type Blocks = ReturnType<typeof blocksOf>
+
+/** The lines that are blocks of code, as pairs: the first one, and the one behind the last. */
+export const codeLines = (blocks: Blocks): (readonly [number, number])[] =>
+  blocks.flatMap(({ type, map }) => (map !== null && (type === "fence" || type === "code_block") ? [map] : []))
 
 type Heading = Omit<Section, "end" | "tokens">
 
@@ -153,17 +156,25 @@ const closeSections = (headings: readonly Heading[], length: number): Section[] 
   })
 }
 
-/** Finds the blocks and sections of a page whose Markdown starts at `bodyStart`, behind its front matter. */
-export const outline = (markdown: string, bodyStart: number): Outline => {
+/**
+ * Finds the sections of a page whose Markdown starts at `bodyStart`, behind its front matter, and where it may be cut.
+ * @param blocks the page's, or those it had before its links were changed
+ * @param wantsLead whether the first paragraph is read as plain text
+ */
+export const outline = (
+  markdown: string,
+  bodyStart: number,
+  blocks: Blocks = blocksOf(markdown, bodyStart),
+  wantsLead = true,
+): Outline => {
   const body = markdown.slice(bodyStart)
   const starts = lineStarts(body)
-  const tokens = blockParser.parse(body, {})
   const cuts = new Set([0, bodyStart])
   const headings: Heading[] = []
   const taken = new Map<string, number>()
   let lead = ""
 
-  for (const [index, token] of tokens.entries()) {
+  for (const [index, token] of blocks.entries()) {
     if (token.map === null || token.nesting < 0) continue
     const line = token.map[0]
     const start = starts[line] ?? 0
@@ -171,7 +182,7 @@ export const outline = (markdown: string, bodyStart: number): Outline => {
     const looseItem =
       token.level === 1 && token.type === "list_item_open" && body.slice(starts[line - 1] ?? 0, start).trim() === ""
     if (token.level === 0 || looseItem) cuts.add(bodyStart + start)
-    const content = tokens[index + 1]?.content ?? ""
+    const content = blocks[index + 1]?.content ?? ""
     if (token.level === 0 && token.type === "heading_open") {
       const { text, id } = readHeading(content)
       const heading = plainText(text).slice(0, longestHeading)
@@ -182,7 +193,8 @@ export const outline = (markdown: string, bodyStart: number): Outline => {
         level: Number(token.tag.slice(1)),
         start: bodyStart + start,
       })
-    } else if (lead === "" && token.level === 0 && token.type === "paragraph_open") lead = plainText(content)
+    } else if (wantsLead && lead === "" && token.level === 0 && token.type === "paragraph_open")
+      lead = plainText(content)
   }
   return {
     cuts: [...cuts].filter((cut) => cut === 0 || cut < markdown.length).sort((a, b) => a - b),

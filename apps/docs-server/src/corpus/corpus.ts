@@ -6,8 +6,10 @@ import { join } from "node:path"
 import { parse as parseYaml } from "yaml"
 import { z } from "zod"
 import {
+  blocksOf,
   countTokens,
   createLinks,
+  type Links,
   outline,
   plainText,
   type Row,
@@ -145,12 +147,19 @@ const rowsOf = (markdown: string, sections: readonly Section[], value: unknown):
   return [...rows.values()]
 }
 
-/** Parses a file as a page. @param file its path, which decides between MDX and Markdown */
-export const readPage = (source: string, file: string, slug: string): Page => {
+/**
+ * Parses a file as a page.
+ * @param file its path, which decides between MDX and Markdown
+ * @param links where relative links lead; without it they stay
+ */
+export const readPage = (source: string, file: string, slug: string, links?: Links): Page => {
   const { data, end } = readFrontMatter(source)
-  const markdown = file.endsWith(".mdx") ? source.slice(0, end) + stripMdx(source.slice(end)) : source
-  const { cuts, sections, lead } = outline(markdown, end)
+  const written = file.endsWith(".mdx") ? source.slice(0, end) + stripMdx(source.slice(end)) : source
+  const blocks = blocksOf(written, end)
+  const markdown =
+    links === undefined ? written : withAbsoluteLinks({ markdown: written, bodyStart: end, file, slug }, blocks, links)
   const described = textOf(data["description"])
+  const { cuts, sections, lead } = outline(markdown, end, blocks, described === "")
   const title = textOf(data["title"]) || sections[0]?.heading || slug.split("/").at(-1) || slug
   const searchWeight = numberOf(data["search_weight"]) ?? 0
   const method = textOf(data["method"])
@@ -194,7 +203,7 @@ const reasonOf = (error: unknown): string => {
  * Throws CorpusError, which names the file that can't be read and why.
  */
 export const loadCorpus = async (dir: string, options: LoadOptions = {}): Promise<Corpus> => {
-  const pages = new Map<string, Page>()
+  const sources = new Map<string, { readonly source: string; readonly file: string; readonly slug: string }>()
   const skills = new Map<string, Skill>()
   const warnings: string[] = []
   const files = await listFiles(dir).catch((error: unknown) => {
@@ -202,6 +211,8 @@ export const loadCorpus = async (dir: string, options: LoadOptions = {}): Promis
   })
   const names = Object.entries(options.fill ?? {})
   const images = new Map<string, string>()
+  const unreadable = (file: string, error: unknown) =>
+    new CorpusError(`${join(dir, file)}: ${reasonOf(error)}`, { cause: error })
   for (const file of files) {
     if (isImage(file)) {
       images.set(file.normalize("NFC"), join(dir, file))
@@ -219,25 +230,26 @@ export const loadCorpus = async (dir: string, options: LoadOptions = {}): Promis
       }
       const path = file.replace(/\.mdx?$/, "").normalize("NFC")
       const folder = path.replace(/(?:^|\/)index$/, "")
-      const slug = folder === "" ? "index" : pages.has(folder) ? path : folder
-      if (pages.has(slug)) throw new Error(`another file has the same slug, ${slug}`)
+      const slug = folder === "" ? "index" : sources.has(folder) ? path : folder
+      if (sources.has(slug)) throw new Error(`another file has the same slug, ${slug}`)
       if (isOwnPath(slug))
         warnings.push(`${file}: the path /${slug} is the server's own; served as /${slug}.md and .html only`)
-      pages.set(slug, readPage(source, file, slug))
+      sources.set(slug, { source, file, slug })
     } catch (error) {
-      throw new CorpusError(`${join(dir, file)}: ${reasonOf(error)}`, { cause: error })
+      throw unreadable(file, error)
     }
   }
-  if (options.baseUrl !== undefined) {
-    const folder = {
-      findPage: (path: string) => findPage({ pages }, path),
-      hasImage: (path: string) => images.has(path),
-    }
-    const links = createLinks(folder, options.baseUrl)
-    for (const [slug, page] of pages) {
-      const markdown = withAbsoluteLinks(page, links)
-      const { file } = page
-      if (markdown !== page.markdown) pages.set(slug, { ...readPage(markdown, file.replace(/x$/, ""), slug), file })
+  const folder = {
+    findPage: (path: string) => findPage({ pages: sources }, path),
+    hasImage: (path: string) => images.has(path),
+  }
+  const links = options.baseUrl === undefined ? undefined : createLinks(folder, options.baseUrl)
+  const pages = new Map<string, Page>()
+  for (const { source, file, slug } of sources.values()) {
+    try {
+      pages.set(slug, readPage(source, file, slug, links))
+    } catch (error) {
+      throw unreadable(file, error)
     }
   }
   const state = [...pages.values()].map((page) => [page.slug, page.hash])

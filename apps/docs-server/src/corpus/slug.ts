@@ -9,7 +9,10 @@ const withoutSlashes = (path: string): string => {
 }
 
 /** The page at a decoded path without its leading slash. The path may also end in `.md`, or name a folder's index. */
-export const findPage = (corpus: Pick<Corpus, "pages">, path: string): Page | undefined => {
+export const findPage = <Found = Page>(
+  corpus: { readonly pages: ReadonlyMap<string, Found> },
+  path: string,
+): Found | undefined => {
   const bare = withoutSlashes(path)
   const tries = [bare, bare.replace(/\.mdx?$/, ""), bare.replace(/(?:\.mdx?)?$/, "").replace(/(?:^|\/)index$/, "")]
   for (const slug of tries) {
