@@ -24,10 +24,8 @@ export const createReader = ({ fieldStarts, pageSections, sectionPassages, passa
   const kindOf = (passage: number) => passageKinds[passageKindsOf[passage] ?? 0] ?? "mark"
   const isContent = (passage: number): boolean => kindOf(passage) !== "heading" && kindOf(passage) !== "mark"
 
-  const integers = () => createScratch((length) => new Int32Array(length))
-  const values = () => createScratch((length) => new Float64Array(length))
-  const [passagesBy, sectionsBy, lastBy] = [integers(), integers(), integers()]
-  const [havingBy, tellingBy, timesBy, headingBy] = [values(), values(), values(), values()]
+  const passagesBy = createScratch((length) => new Int32Array(length))
+  const sectionsBy = createScratch((length) => new Int32Array(length))
 
   /** @param shares of the query, one for each of its terms */
   return (page: number, matches: Matches, shares: readonly number[]): Reading => {
@@ -43,8 +41,8 @@ export const createReader = ({ fieldStarts, pageSections, sectionPassages, passa
     const passages = passagesBy(positions.length, -1)
     const sections = sectionsBy(positions.length, -1)
     // The more sections have a term, the less it tells which section is meant.
-    const having = havingBy(shares.length)
-    const lastIn = lastBy(shares.length, -1)
+    const having = shares.map(() => 0)
+    const lastIn = shares.map(() => -1)
     let passage = passageOf(0)
     let section = 0
     for (let i = 0; i < positions.length; i++) {
@@ -59,7 +57,7 @@ export const createReader = ({ fieldStarts, pageSections, sectionPassages, passa
       lastIn[n] = section
       having[n] = (having[n] ?? 0) + 1
     }
-    const telling = tellingBy(shares.length)
+    const telling = shares.map(() => 0)
     let all = 0
     for (let n = 0; n < shares.length; n++) {
       // The page's title doesn't tell which of its sections is meant.
@@ -72,10 +70,10 @@ export const createReader = ({ fieldStarts, pageSections, sectionPassages, passa
     let best: Pick<Reading, "section" | "passage"> = { section: 0, passage: undefined }
     let bestScore = -1
     let covered = 0
-    const ofHeading = headingBy(shares.length)
+    const ofHeading = shares.map(() => 0)
     let opening = 0
     let row: typeof best | undefined
-    const times = timesBy(shares.length)
+    const times = shares.map(() => 0)
     /** The end of the matches that are in the same section or passage as the one at `from`. */
     const endOf = (places: Int32Array, from: number): number => {
       let end = from
