@@ -57,7 +57,7 @@ export const show = (path: string, value: unknown, most: number): Shown => {
     const isToday = date.toDateString() === new Date().toDateString()
     return { text: isToday ? date.toLocaleTimeString() : date.toLocaleString(), time: date.toISOString() }
   }
-  if (path.endsWith("lamports") && integer.test(text)) return { text: `${text} (${solOf(text)} SOL)` }
+  if (path.endsWith("lamports") && integer.test(text)) return { text: `${text} (${solOf(text)}\u00A0SOL)` }
   return shorten(text, most)
 }
 
