@@ -74,9 +74,15 @@ show("heading_close", ({ tag }, { page, sectionAt }, near) => {
   const anchor = escapeHtml(encodeURIComponent(section.anchor))
   return ` <a class="anchor" href="#${anchor}" aria-label="Link to: ${escapeHtml(section.heading)}">#</a></${tag}>\n`
 })
+const shells: ReadonlySet<string> = new Set(["bash", "console", "sh", "shell"])
+/** A shell command whose options stay whole where a line ends: a browser would break them after a hyphen. */
+const withWholeOptions = (code: string): string =>
+  code.replaceAll(/(?<=\s)--?[a-z][\w-]*/gi, '<span class="whole">$&</span>')
+
 show("fence", ({ content, info }, { highlight }) => {
   const language = /^[\w+#.-]+/.exec(info.trim())?.[0] ?? ""
-  return codeBlock(highlight(content, language.toLowerCase()) ?? escapeHtml(content), language, codeTitle(info))
+  const code = highlight(content, language.toLowerCase()) ?? escapeHtml(content)
+  return codeBlock(shells.has(language) ? withWholeOptions(code) : code, language, codeTitle(info))
 })
 /** `GET /path` has its method as a badge. */
 show("code_inline", ({ content }) => {
