@@ -4,22 +4,25 @@ import type { SitePage } from "./markdown.ts"
 import { pageView } from "./views.ts"
 
 /**
- * The console: its place behind the page's first paragraph, what it is below.
+ * The console, and behind one click its manual.
  * @param text the page's Markdown as HTML
  */
 export const consoleView = (look: Look, apiUrl: string, page: SitePage, text: string): Html => {
-  const middle = text.indexOf("</p>") + "</p>".length
+  const titleEnd = text.indexOf("</h1>") + "</h1>".length
   return pageView(
     look,
     page,
-    html`${raw(text.slice(0, middle))}
+    html`${raw(text.slice(0, titleEnd))}
       <div id="frame.console" class="console" data-api="${apiUrl}">
         <p class="note">
           With JavaScript, this place asks for a key and shows the account. Without it, the same requests work from a terminal:
           <code>curl ${apiUrl}/api/usage -H "Authorization: Bearer $SVC_API_KEY"</code>
         </p>
       </div>
-      ${raw(text.slice(middle))}`,
-    { bundle: "console", isWide: true, isHome: true },
+      <details class="manual">
+        <summary>How the console works</summary>
+        ${raw(text.slice(titleEnd))}
+      </details>`,
+    { bundle: "console", isWide: true, isHome: true, isApp: true },
   )
 }

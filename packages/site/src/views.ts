@@ -40,6 +40,8 @@ export type PageOptions = {
   readonly isWide?: boolean
   /** Without a list of its sections. */
   readonly isHome?: boolean
+  /** Whether it has the whole width, without the pages beside it. */
+  readonly isApp?: boolean
 }
 
 /** @param text the page's Markdown as HTML */
@@ -47,7 +49,7 @@ export const pageView = (
   look: Look,
   page: SitePage,
   text: string | Html,
-  { parent, bundle, isWide = false, isHome = false }: PageOptions = {},
+  { parent, bundle, isWide = false, isHome = false, isApp = false }: PageOptions = {},
 ): Html => {
   const { root, navigation } = look
   const { section, previous, next } = navigation.placeOf(page)
@@ -59,7 +61,7 @@ export const pageView = (
     file: parent === undefined ? page.file : undefined,
     contents: isOperation || isHome ? "" : contentsOf(page),
     bundle,
-    layout: isWide ? "wide" : undefined,
+    layout: isApp ? "wide app" : isWide ? "wide" : undefined,
     main: html`<div class="bar">
         <nav class="crumbs" aria-label="Breadcrumb">
           <ol>

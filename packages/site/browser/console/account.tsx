@@ -5,7 +5,7 @@ import { AsCurl } from "./as-curl.tsx"
 import { Failure } from "./failure.tsx"
 import { TokenLimits } from "./token-limits.tsx"
 import { brief, when } from "./text.ts"
-import { useRead } from "./use-read.ts"
+import { type Reading, useRead } from "./use-read.ts"
 
 const registryPath = "/api/registry?limit=1"
 
@@ -30,11 +30,10 @@ const Facts = ({ rows }: { readonly rows: readonly Row[] }) => (
 )
 
 /** Who the account is, since when, and which limits hold for it. */
-export const AccountView = () => {
+export const AccountView = ({ profile }: { readonly profile: Reading<Profile> }) => {
   const { isPerson, keysPath } = useApi()
   const keysAt = `${keysPath}?limit=100`
   const keys = useRead<Keys>(keysAt)
-  const profile = useRead<Profile>(isPerson ? undefined : "/api/agents/me")
   const registry = useRead<readonly unknown[]>(registryPath)
   const error = keys.error ?? profile.error ?? registry.error
   const current = keys.body?.find((key) => key.current)

@@ -1,3 +1,4 @@
+import type { MintedKey } from "@svc/client"
 import { useEffect, useMemo, useState } from "preact/hooks"
 import { ApiProvider, createApi } from "./api.ts"
 import { forgetKey, idleMinutes, noteUse, readKey } from "./session.ts"
@@ -12,6 +13,8 @@ const outNote = "Signed out: this tab has forgotten the key. The key itself stil
 const useKept = () => {
   const [isKept, setKept] = useState(() => readKey() !== undefined)
   const [note, setNote] = useState("")
+  // The first key of an agent that was created here, to be shown until it is stored.
+  const [first, setFirst] = useState<MintedKey>()
   useEffect(() => {
     const check = (): void => {
       if (readKey() !== undefined) return
@@ -37,7 +40,9 @@ const useKept = () => {
   return {
     isKept,
     note,
-    signedIn: () => {
+    first,
+    signedIn: (created?: MintedKey) => {
+      setFirst(created)
       setNote("")
       setKept(true)
     },
@@ -51,12 +56,12 @@ const useKept = () => {
 
 /** The console: a key, and then the account's views. */
 export const App = ({ apiUrl }: { readonly apiUrl: string }) => {
-  const { isKept, note, signedIn, signOut } = useKept()
+  const { isKept, note, first, signedIn, signOut } = useKept()
   const api = useMemo(() => (isKept ? createApi(apiUrl, readKey) : undefined), [apiUrl, isKept])
   if (api === undefined) return <SignIn apiUrl={apiUrl} note={note} onSignedIn={signedIn} />
   return (
     <ApiProvider value={api}>
-      <Views onSignOut={signOut} />
+      <Views first={first} onSignOut={signOut} />
     </ApiProvider>
   )
 }

@@ -1,5 +1,6 @@
 import { isObject } from "@svc/common/json-object"
 import type { SvcError } from "@svc/client/http"
+import { readKey } from "./session.ts"
 import { brief } from "./text.ts"
 
 const textOf = (value: unknown, name: string): string => {
@@ -16,7 +17,7 @@ const faultsOf = (details: unknown): readonly string[] => {
 }
 
 const advice = ({ status, retryable, retryAfterMs = 0 }: SvcError): string => {
-  if (status === 401) return "This tab still keeps the key. Sign out to forget it."
+  if (status === 401) return readKey() === undefined ? "" : "This tab still keeps the key. Sign out to forget it."
   if (!retryable) return ""
   const seconds = Math.ceil(retryAfterMs / 1000)
   return seconds === 0 ? "It may work later." : `Nothing is sent for ${seconds} s, as the service asked.`

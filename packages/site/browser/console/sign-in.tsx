@@ -1,6 +1,7 @@
+import { createPlatform, type MintedKey } from "@svc/client"
 import { useRef, useState } from "preact/hooks"
 import { createApi } from "./api.ts"
-import { Failure } from "./failure.tsx"
+import { Failure, mayBeDone } from "./failure.tsx"
 import { idleMinutes, keepKey } from "./session.ts"
 import { useTry } from "./use-read.ts"
 
@@ -12,7 +13,51 @@ const faultOf = (key: string): string => {
   return shape.test(key) ? "" : "This isn't a whole secret key: svc_ak_ or svc_sk_, and 38 letters and digits."
 }
 
-type Props = { readonly apiUrl: string; readonly note: string; readonly onSignedIn: () => void }
+type CreateProps = { readonly apiUrl: string; readonly onCreated: (key: MintedKey) => void }
+
+/** Signs an agent up, and goes on with its key. */
+const CreateAgent = ({ apiUrl, onCreated }: CreateProps) => {
+  const name = useRef<HTMLInputElement>(null)
+  const { error, isBusy, attempt } = useTry()
+  const create = (event: Event): void => {
+    event.preventDefault()
+    void attempt(async () => {
+      const display = name.current?.value.trim() ?? ""
+      const agent = await createPlatform({ apiUrl }).signUp(display === "" ? {} : { display_name: display })
+      if (typeof agent.api_key !== "string") throw new TypeError("there is no key in it")
+      keepKey(agent.api_key)
+      onCreated({
+        id: agent.key_id,
+        key: agent.api_key,
+        name: "signup",
+        key_class: "secret",
+        origin_allowlist: null,
+        expires_at: null,
+        message: agent.message,
+      })
+    })
+  }
+  return (
+    <section aria-labelledby="frame.create-title">
+      <h2 id="frame.create-title">Create an agent</h2>
+      <form class="sign-in" onSubmit={create}>
+        <input
+          ref={name}
+          aria-label="Name"
+          placeholder="Name, such as price-watcher"
+          maxLength={64}
+          autocomplete="off"
+        />
+        <button disabled={isBusy}>Create an agent</button>
+      </form>
+      <Failure error={error} />
+      {mayBeDone(error) && <p>An agent may have been created, whose key nobody has. Create another one.</p>}
+      <p class="muted">It gets a secret key at once, which is shown to you and used in this tab.</p>
+    </section>
+  )
+}
+
+type Props = { readonly apiUrl: string; readonly note: string; readonly onSignedIn: (created?: MintedKey) => void }
 
 /** Asks for a secret key, which the platform has to accept before it is kept. */
 export const SignIn = ({ apiUrl, note, onSignedIn }: Props) => {
@@ -37,38 +82,44 @@ export const SignIn = ({ apiUrl, note, onSignedIn }: Props) => {
     })
   }
   return (
-    <section aria-labelledby="frame.console-title">
-      <h2 id="frame.console-title">Sign in with a key</h2>
+    <>
       {note !== "" && <p class="note">{note}</p>}
-      {/* No form: browsers keep what was typed into one. */}
-      <div class="sign-in" role="group" aria-label="Key">
-        <input
-          ref={input}
-          class="secret-input"
-          type="text"
-          aria-label="Secret key"
-          placeholder="svc_ak_… or svc_sk_…"
-          autocomplete="off"
-          autocapitalize="none"
-          spellcheck={false}
-          data-1p-ignore
-          data-lpignore="true"
-          onKeyDown={({ key }) => {
-            if (key === "Enter") submit()
-          }}
-        />
-        <button type="button" class="primary" disabled={isBusy} onClick={submit}>
-          Sign in
-        </button>
+      <div class="ways-in">
+        <CreateAgent apiUrl={apiUrl} onCreated={onSignedIn} />
+        <section aria-labelledby="frame.console-title">
+          <h2 id="frame.console-title">Sign in with a key</h2>
+          {/* No form: browsers keep what was typed into one. */}
+          <div class="sign-in" role="group" aria-label="Key">
+            <input
+              ref={input}
+              class="secret-input"
+              type="text"
+              aria-label="Secret key"
+              placeholder="svc_ak_… or svc_sk_…"
+              autocomplete="off"
+              autocapitalize="none"
+              spellcheck={false}
+              data-1p-ignore
+              data-lpignore="true"
+              onKeyDown={({ key }) => {
+                if (key === "Enter") submit()
+              }}
+            />
+            <button type="button" class="primary" disabled={isBusy} onClick={submit}>
+              Sign in
+            </button>
+          </div>
+          <p class="muted" role="status">
+            {isBusy ? "Asking the platform…" : fault}
+          </p>
+          <Failure error={error} />
+          <p class="muted">
+            The key stays in this tab and goes to {new URL(apiUrl).origin} alone. Signing out or {idleMinutes} minutes
+            without use forget it. A person's key (<code>svc_sk_…</code>) comes from whoever runs this copy:{" "}
+            <code>pnpm start</code> keeps one in <code>apps/platform-api/.data/developer.key</code>.
+          </p>
+        </section>
       </div>
-      <p class="muted" role="status">
-        {isBusy ? "Asking the platform…" : fault}
-      </p>
-      <Failure error={error} />
-      <p class="muted">
-        The key stays in this tab and goes to {new URL(apiUrl).origin} alone. Signing out or {idleMinutes} minutes
-        without use forget it.
-      </p>
-    </section>
+    </>
   )
 }

@@ -24,7 +24,7 @@ const nextPath = (path: string, link: string | null): string | undefined => {
   return query === undefined ? undefined : `${path.split("?")[0]}?${query}`
 }
 
-type Reading<Body> = Partial<Reply<Body>> & {
+export type Reading<Body> = Partial<Reply<Body>> & {
   readonly error: SvcError | undefined
   readonly again: () => void
 }

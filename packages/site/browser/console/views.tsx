@@ -1,17 +1,21 @@
-import type { MintedKey } from "@svc/client"
+import type { MintedKey, Profile } from "@svc/client"
 import type { ComponentChildren } from "preact"
 import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks"
 import { AccountView } from "./account.tsx"
-import { unexpected } from "./api.ts"
+import { unexpected, useApi } from "./api.ts"
 import { ChangesView } from "./changes.tsx"
 import { Failure } from "./failure.tsx"
 import { KeysView } from "./keys/keys.tsx"
 import { NewKey } from "./keys/new-key.tsx"
 import { type Place, usePlace } from "./place.ts"
 import { keepKey } from "./session.ts"
+import type { AstFile } from "./stacks/ast-file.ts"
 import { RunView } from "./stacks/run.tsx"
+import { SpecName } from "./stacks/spec-name.tsx"
 import { SpecView } from "./stacks/spec.tsx"
 import { StacksView } from "./stacks/stacks.tsx"
+import { brief } from "./text.ts"
+import { type Reading, useRead } from "./use-read.ts"
 import { UsageView } from "./usage.tsx"
 
 type Made = { readonly made: MintedKey; readonly replacesOwn: boolean }
@@ -21,22 +25,39 @@ type View = {
   readonly title: string
   /** The entry of the navigation that it belongs to; its own by default. */
   readonly under?: string
-  readonly show: (place: Place, onMade: OnMade) => ComponentChildren
+  readonly heading?: (id: number) => ComponentChildren
+  readonly show: (place: Place, held: Held) => ComponentChildren
+}
+
+/** What outlives a view. */
+type Held = {
+  readonly onMade: OnMade
+  /** The agent whose key it is; undefined for a person, and until it was read. */
+  readonly profile: Reading<Profile>
+  /** The file that is to be published. */
+  readonly draft: AstFile | undefined
+  readonly setDraft: (file: AstFile | undefined) => void
 }
 
 const views: Readonly<Record<string, View>> = {
-  account: { title: "Account", show: () => <AccountView /> },
-  keys: { title: "Keys", show: (_place, onMade) => <KeysView onMade={onMade} /> },
+  account: { title: "Account", show: (_, { profile }) => <AccountView profile={profile} /> },
+  keys: { title: "Keys", show: (_, { onMade }) => <KeysView onMade={onMade} /> },
   usage: { title: "Usage", show: () => <UsageView /> },
-  stacks: { title: "Stacks", show: () => <StacksView /> },
-  specs: { title: "Spec", under: "stacks", show: ({ id = 0 }) => <SpecView id={id} /> },
-  runs: { title: "Run", under: "stacks", show: ({ id = 0 }) => <RunView id={id} /> },
+  stacks: { title: "Stacks", show: (_, { draft, setDraft }) => <StacksView draft={draft} setDraft={setDraft} /> },
+  specs: {
+    title: "Stack",
+    under: "stacks",
+    heading: (id) => <SpecName id={id} />,
+    show: ({ id = 0 }) => <SpecView id={id} />,
+  },
+  runs: { title: "Run", under: "stacks", heading: (id) => id, show: ({ id = 0 }) => <RunView id={id} /> },
   changes: { title: "Changes", show: () => <ChangesView /> },
 }
+const nowhere: View = { title: "There is no such view", show: () => <p>Choose one above.</p> }
 
 /** New keys that wait to be stored. Nobody can show a key again, so they stay whichever view is open, and the next one doesn't take their place. */
-const useNewKeys = () => {
-  const [keys, setKeys] = useState<readonly Made[]>([])
+const useNewKeys = (first: MintedKey | undefined) => {
+  const [keys, setKeys] = useState<readonly Made[]>(first === undefined ? [] : [{ made: first, replacesOwn: false }])
   useEffect(() => {
     if (keys.length === 0) return undefined
     const ask = (event: BeforeUnloadEvent): void => event.preventDefault()
@@ -57,11 +78,20 @@ const Shown = ({ children }: { readonly children: ComponentChildren }) => {
 }
 
 /** The account's views, one at a time. */
-export const Views = ({ onSignOut }: { readonly onSignOut: () => void }) => {
+export const Views = ({
+  first,
+  onSignOut,
+}: {
+  readonly first: MintedKey | undefined
+  readonly onSignOut: () => void
+}) => {
   const place = usePlace()
-  const name = Object.hasOwn(views, place.view) ? place.view : "account"
-  const view = views[name]
-  const newKeys = useNewKeys()
+  const name = place.view
+  const view = (Object.hasOwn(views, name) ? views[name] : undefined) ?? nowhere
+  const { isPerson } = useApi()
+  const profile = useRead<Profile>(isPerson ? undefined : "/api/agents/me")
+  const [draft, setDraft] = useState<AstFile>()
+  const newKeys = useNewKeys(first)
   // A view begins anew with another key.
   const [round, setRound] = useState(0)
   const use = (made: MintedKey): void => {
@@ -82,17 +112,18 @@ export const Views = ({ onSignOut }: { readonly onSignOut: () => void }) => {
         {Object.entries(views).map(
           ([key, { title: text, under }]) =>
             under === undefined && (
-              <a key={key} href={`#/${key}`} aria-current={(view?.under ?? name) === key ? "page" : undefined}>
+              <a key={key} href={`#/${key}`} aria-current={(view.under ?? name) === key ? "page" : undefined}>
                 {text}
               </a>
             ),
         )}
+        <span class="who">{isPerson ? "a person" : brief(profile.body?.display_name ?? "", 40)}</span>
         <button type="button" onClick={onSignOut}>
           Sign out
         </button>
       </nav>
       <h2 ref={title} tabIndex={-1}>
-        {view?.title} {place.id}
+        {view.title} {place.id !== undefined && view.heading?.(place.id)}
       </h2>
       {newKeys.keys.map(({ made, replacesOwn }) => (
         <NewKey
@@ -102,7 +133,9 @@ export const Views = ({ onSignOut }: { readonly onSignOut: () => void }) => {
           onDone={() => newKeys.remove(made)}
         />
       ))}
-      <Shown key={`${name} ${place.id} ${round}`}>{view?.show(place, newKeys.add)}</Shown>
+      <Shown key={`${name} ${place.id} ${round}`}>
+        {view.show(place, { onMade: newKeys.add, profile, draft, setDraft })}
+      </Shown>
     </>
   )
 }

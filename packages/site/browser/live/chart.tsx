@@ -3,6 +3,7 @@ import { CodeBox } from "./code-box.tsx"
 import type { Feed } from "./feed.ts"
 import type { Point } from "./history.ts"
 import { Plot } from "./plot.tsx"
+import type { Address } from "./use-address.ts"
 import { counted } from "./values.ts"
 
 const rate = "changes a second"
@@ -27,18 +28,24 @@ const labelOf = (name: string, points: readonly Point[]): string => {
     : `Chart of ${name}: ${counted(points.filter(isMeasured).length, "point")}, the newest is ${newest.text}.`
 }
 
-type Props = { readonly feed: Feed; readonly isPaused: boolean; readonly tick: number; readonly height: number }
+type Props = {
+  readonly feed: Feed
+  readonly isPaused: boolean
+  readonly tick: number
+  readonly height: number
+  readonly address: Address
+}
 
 /** A numeric field of the records over time, or how many changes each second has. */
-export const Chart = ({ feed, isPaused, tick, height }: Props) => {
-  const [chosen, choose] = useState<string>()
+export const Chart = ({ feed, isPaused, tick, height, address }: Props) => {
   const [second, setSecond] = useState(0)
   const [{ of, points }, show] = useState<{ readonly of: string; readonly points: readonly Point[] }>({
     of: "",
     points: [],
   })
   const paths = feed.history.paths()
-  const name = chosen === rate || (chosen !== undefined && paths.includes(chosen)) ? chosen : firstOf(paths)
+  const chosen = address.chosen("chart")
+  const name = chosen === rate || paths.includes(chosen) ? chosen : firstOf(paths)
   const isRate = name === rate
   // Seconds without a change are drawn too, those that nobody listened to are not.
   useEffect(() => {
@@ -59,7 +66,7 @@ export const Chart = ({ feed, isPaused, tick, height }: Props) => {
     <div class="chart">
       <label>
         Chart{" "}
-        <select value={name} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+        <select value={name} onChange={({ currentTarget }) => address.choose({ chart: currentTarget.value })}>
           {[...paths, rate].map((path) => (
             <option key={path}>{path}</option>
           ))}

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks"
 import { goesOn } from "../connection.tsx"
+import { root } from "../dom.ts"
 import { partNames } from "./away.ts"
 import { Chart } from "./chart.tsx"
 import { ColumnsMenu } from "./columns-menu.tsx"
@@ -7,26 +8,28 @@ import type { Feed } from "./feed.ts"
 import { KeyForm } from "./key-form.tsx"
 import { columnsOf, RecordsTable } from "./records-table.tsx"
 import { SameInTabs } from "./same-in-tabs.tsx"
-import { type Place, readSource, type Source, UnreadableSource } from "./stack-source.ts"
+import { isOfOne, type Place, readSource, type Source, UnreadableSource } from "./stack-source.ts"
 import { Status } from "./status.tsx"
+import { type Address, useAddress } from "./use-address.ts"
 import { useFeed } from "./use-feed.ts"
 import { nextViewerKey } from "./viewer-key.ts"
 import { ViewForm } from "./view-form.tsx"
-
-type Watched = { readonly view: string; readonly recordKey: string }
 
 type RecordsProps = {
   readonly feed: Feed
   readonly tick: number
   readonly base: string
   readonly isSmall: boolean
+  readonly address: Address
+  /** Where a key of the view is shown alone. */
+  readonly linkOf: (key: string) => string | undefined
 }
 
 const chartHeight = 190
 const smallColumns = 4
 
 /** The records and their chart, which can be held. */
-const Records = ({ feed, tick, base, isSmall }: RecordsProps) => {
+const Records = ({ feed, tick, base, isSmall, address, linkOf }: RecordsProps) => {
   const [held, hold] = useState<ReadonlyMap<string, unknown>>()
   const [chosen, choose] = useState<readonly string[]>()
   const records = held ?? feed.records()
@@ -39,11 +42,16 @@ const Records = ({ feed, tick, base, isSmall }: RecordsProps) => {
           {held === undefined ? "Pause" : "Resume"}
         </button>
         {!isSmall && <ColumnsMenu all={all} shown={columns} onChange={choose} />}
-        <Status feed={feed} isPaused={held !== undefined} base={base} />
+        <Status
+          feed={feed}
+          isPaused={held !== undefined}
+          base={base}
+          isKeyed={!isSmall && address.chosen("key") !== ""}
+        />
       </div>
       <div class="watched">
-        <Chart feed={feed} isPaused={held !== undefined} tick={tick} height={chartHeight} />
-        <RecordsTable feed={feed} records={records} columns={columns} isSmall={isSmall} />
+        <Chart feed={feed} isPaused={held !== undefined} tick={tick} height={chartHeight} address={address} />
+        <RecordsTable feed={feed} records={records} columns={columns} isSmall={isSmall} linkOf={linkOf} />
       </div>
     </>
   )
@@ -56,24 +64,24 @@ export const Panel = ({ place, isSmall, take }: Props) => {
   const { api, base, stack, stream } = place
   const [source, setSource] = useState<Source | UnreadableSource | "missing" | "away">()
   const [apiKey, setApiKey] = useState(place.viewerKey)
-  const [watched, watch] = useState<Watched>()
+  const address = useAddress()
   useEffect(() => {
     const leaving = new AbortController()
     const read = async (): Promise<void> => {
       const found = await readSource(place, () => setSource("away"), leaving.signal)
       if (leaving.signal.aborted) return
       setSource(found ?? "missing")
-      if (found !== undefined) watch({ view: place.view ?? found.first, recordKey: "" })
     }
     read().catch(setSource)
     return () => leaving.abort()
   }, [])
 
   const known = typeof source === "object" && !(source instanceof UnreadableSource) ? source : undefined
-  const view = known?.views.find(({ id }) => id === watched?.view)
-  const lacksKey = view?.needsKey === true && watched?.recordKey === ""
-  const isReady = known !== undefined && watched !== undefined && apiKey !== "" && !lacksKey
-  const watching = isReady ? { ...watched, api, websocketUrl: known.websocketUrl, take } : undefined
+  const chosen = isSmall ? undefined : known?.views.find(({ id }) => id === address.chosen("view"))
+  const view = chosen ?? known?.views.find(({ id }) => id === (place.view ?? known.first))
+  const recordKey = view?.needsKey === true ? address.chosen("key") : ""
+  const isReady = known !== undefined && view !== undefined && apiKey !== "" && !(view.needsKey && recordKey === "")
+  const watching = isReady ? { view: view.id, recordKey, api, websocketUrl: known.websocketUrl, take } : undefined
   const { feed, tick } = useFeed(watching && { ...watching, apiKey })
   const isKeyGone = feed?.state().kind === "key-gone"
   useEffect(() => {
@@ -102,11 +110,20 @@ export const Panel = ({ place, isSmall, take }: Props) => {
     return <p class="muted">The stream of this stack is elsewhere: {source.websocketUrl}</p>
   if (apiKey === "" || (isKeyGone && place.viewerKey === ""))
     return <KeyForm onKey={setApiKey} fault={isKeyGone ? "This key no longer works. Paste another one." : ""} />
+  const linkOf = (key: string): string | undefined => {
+    const alone =
+      view?.needsKey === false ? source.views.find((one) => one.needsKey && isOfOne(one.id, view.id)) : undefined
+    return alone && `${root}/stacks/${stack}.html?${new URLSearchParams({ view: alone.id, key })}`
+  }
   return (
     <>
-      {!isSmall && watched !== undefined && <ViewForm views={source.views} watched={watched} onWatch={watch} />}
-      {feed !== undefined && <Records feed={feed} tick={tick} base={base} isSmall={isSmall} />}
-      {!isSmall && watching !== undefined && <SameInTabs {...watching} base={base} stack={stack} />}
+      {!isSmall && view !== undefined && (
+        <ViewForm views={source.views} view={view} recordKey={recordKey} onChoose={address.choose} />
+      )}
+      {feed !== undefined && (
+        <Records feed={feed} tick={tick} base={base} isSmall={isSmall} address={address} linkOf={linkOf} />
+      )}
+      {!isSmall && watching !== undefined && <SameInTabs watching={{ ...watching, base, stack }} address={address} />}
     </>
   )
 }

@@ -32,12 +32,13 @@ type Props = {
   readonly records: ReadonlyMap<string, unknown>
   readonly columns: readonly string[]
   readonly isSmall: boolean
+  readonly linkOf: (key: string) => string | undefined
 }
 
 const mostSmall = 10
 
 /** The records of a view; what has just changed stands out. */
-export const RecordsTable = ({ feed, records, columns, isSmall }: Props) => (
+export const RecordsTable = ({ feed, records, columns, isSmall, linkOf }: Props) => (
   <div class="table" tabIndex={0} role="region" aria-label="Records">
     <table>
       <thead>
@@ -57,7 +58,7 @@ export const RecordsTable = ({ feed, records, columns, isSmall }: Props) => (
           return (
             <tr key={key} class={freshness(marks.get(""))}>
               <td>
-                <Value path="key" value={key} most={isSmall ? mostSmall : undefined} />
+                <Value path="key" value={key} most={isSmall ? mostSmall : undefined} href={linkOf(key)} />
               </td>
               {columns.map((path) => (
                 <td key={path} data-label={withoutUnseen(headOf(path, columns))} class={freshness(marks.get(path))}>

@@ -26,6 +26,8 @@ export const placeOf = ({ dataset }: HTMLElement): Place => ({
 })
 
 export type View = { readonly id: string; readonly needsKey: boolean }
+/** Whether two views are of one entity. */
+export const isOfOne = (one: string, other: string): boolean => one.split("/")[0] === other.split("/")[0]
 export type Source = { readonly websocketUrl: string; readonly views: readonly View[]; readonly first: string }
 
 const retryMs = 2000

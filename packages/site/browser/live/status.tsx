@@ -5,7 +5,7 @@ import type { Feed } from "./feed.ts"
 import { counted } from "./values.ts"
 
 /** What is said of a feed besides its state's own words. */
-const textOf = (feed: Feed): string => {
+const textOf = (feed: Feed, isKeyed: boolean): string => {
   const state = feed.state()
   const kept = feed.records().size === 0 ? "" : " These are the last records."
   switch (state.kind) {
@@ -13,7 +13,8 @@ const textOf = (feed: Feed): string => {
       return ""
     case "live":
       if (feed.platformAway()) return `${partNames.platform} Records still come until the session ends.`
-      return feed.records().size === 0 ? "No records yet." : ""
+      if (feed.records().size > 0) return ""
+      return isKeyed ? "There is no record with this key." : "No records yet."
     case "silent":
       return `${kept} ${goesOn}`.trim()
     case "away":
@@ -28,15 +29,21 @@ const textOf = (feed: Feed): string => {
   return `${state.error.message} ${state.error.hint ?? ""}`
 }
 
-type Props = { readonly feed: Feed; readonly isPaused: boolean; readonly base: string }
+type Props = {
+  readonly feed: Feed
+  readonly isPaused: boolean
+  readonly base: string
+  /** Whether it is the feed of one record. */
+  readonly isKeyed: boolean
+}
 
 /** Says how the connection stands. */
-export const Status = ({ feed, isPaused, base }: Props) => {
+export const Status = ({ feed, isPaused, base, isKeyed }: Props) => {
   const state = feed.state()
   const isElsewhere = state.kind === "refused" && state.error.code === "origin-not-allowed"
   return (
     <p class="live-status">
-      <Connection kind={state.kind} text={textOf(feed)} isPaused={isPaused} changedAt={feed.changedAt()} />
+      <Connection kind={state.kind} text={textOf(feed, isKeyed)} isPaused={isPaused} changedAt={feed.changedAt()} />
       {isElsewhere && new URL(base).origin !== location.origin && (
         <>
           {" "}

@@ -4,11 +4,14 @@ import { show } from "./values.ts"
 type Props = {
   readonly path: string
   readonly value: unknown
-  /** Characters that are shown. */ readonly most?: number | undefined
+  /** Characters that are shown. */
+  readonly most?: number | undefined
+  /** Where it leads. */
+  readonly href?: string | undefined
 }
 
 /** A record's value as text, with its whole at hand where only a part is shown. */
-export const Value = ({ path, value, most = 16 }: Props) => {
+export const Value = ({ path, value, most = 16, href }: Props) => {
   const { text, full, time } = show(path, value, most)
   if (time !== undefined)
     return (
@@ -16,10 +19,20 @@ export const Value = ({ path, value, most = 16 }: Props) => {
         {text}
       </time>
     )
-  if (full === undefined) return <>{text}</>
+  if (full === undefined && href === undefined) return <>{text}</>
+  const whole = full?.slice(0, 300)
+  const shown =
+    href === undefined ? (
+      <span title={whole}>{text}</span>
+    ) : (
+      <a href={href} title={whole}>
+        {text}
+      </a>
+    )
+  if (full === undefined) return shown
   return (
     <span class="long">
-      <span title={full.slice(0, 300)}>{text}</span>
+      {shown}
       <CopyButton text={full} of={path} />
     </span>
   )

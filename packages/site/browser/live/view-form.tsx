@@ -1,40 +1,38 @@
-import { useState } from "preact/hooks"
-import type { View } from "./stack-source.ts"
+import { useEffect, useState } from "preact/hooks"
+import { isOfOne, type View } from "./stack-source.ts"
+import type { Address } from "./use-address.ts"
 
-type Watched = { readonly view: string; readonly recordKey: string }
 type Props = {
   readonly views: readonly View[]
-  readonly watched: Watched
-  readonly onWatch: (watched: Watched) => void
+  readonly view: View
+  /** Empty: none was chosen. */
+  readonly recordKey: string
+  readonly onChoose: Address["choose"]
 }
 
 /** Chooses a view, and the record of a view that shows one. */
-export const ViewForm = ({ views, watched, onWatch }: Props) => {
-  const [key, setKey] = useState(watched.recordKey)
-  const needsKey = views.find(({ id }) => id === watched.view)?.needsKey === true
+export const ViewForm = ({ views, view, recordKey, onChoose }: Props) => {
+  const [key, setKey] = useState(recordKey)
+  useEffect(() => setKey(recordKey), [recordKey])
+  const list = views.find(({ id, needsKey }) => !needsKey && isOfOne(id, view.id))
+  const watch = (id: string): void => onChoose({ view: id, key: "", chart: "" }, true)
   return (
     <form
       class="view-form"
       onSubmit={(event) => {
         event.preventDefault()
-        onWatch({ ...watched, recordKey: key.trim() })
+        onChoose({ key: key.trim() }, true)
       }}
     >
       <label>
         View{" "}
-        <select
-          value={watched.view}
-          onChange={({ currentTarget }) => {
-            setKey("")
-            onWatch({ view: currentTarget.value, recordKey: "" })
-          }}
-        >
+        <select value={view.id} onChange={({ currentTarget }) => watch(currentTarget.value)}>
           {views.map(({ id }) => (
             <option key={id}>{id}</option>
           ))}
         </select>
       </label>
-      {needsKey && (
+      {view.needsKey && (
         <>
           <label>
             Key{" "}
@@ -46,7 +44,17 @@ export const ViewForm = ({ views, watched, onWatch }: Props) => {
             />
           </label>
           <button>Watch</button>
-          {watched.recordKey === "" && <p role="status">This view shows one record: enter its key.</p>}
+          {recordKey === "" && (
+            <p role="status">
+              This view shows one record: enter its key
+              {list !== undefined && (
+                <>
+                  , or choose one in <a href={`?${new URLSearchParams({ view: list.id })}`}>{list.id}</a>
+                </>
+              )}
+              .
+            </p>
+          )}
         </>
       )}
     </form>

@@ -1,3 +1,4 @@
+import { noteInAddress } from "../address.ts"
 import { copyText, make } from "../dom.ts"
 
 const shownMs = 1500
@@ -30,6 +31,8 @@ export const addTabs = (group: HTMLElement): void => {
   const blocks = [...group.querySelectorAll<HTMLElement>(":scope > .code")]
   if (blocks.length < 2) return
   const tabs = make("div", { class: "tabs" })
+  const wanted = new URLSearchParams(location.search).get("in")
+  let first = 0
   const show = (chosen: number): void => {
     for (const [index, block] of blocks.entries()) {
       block.hidden = index !== chosen
@@ -41,9 +44,13 @@ export const addTabs = (group: HTMLElement): void => {
     const name = label?.textContent ?? block.dataset["language"] ?? `${index + 1}`
     const tab = make("button", { type: "button" }, name)
     label?.remove()
-    tab.addEventListener("click", () => show(index))
+    if (name === wanted) first = index
+    tab.addEventListener("click", () => {
+      noteInAddress({ in: name })
+      show(index)
+    })
     tabs.append(tab)
   }
   group.prepend(tabs)
-  show(0)
+  show(first)
 }

@@ -51,7 +51,8 @@ export const KeysView = ({ onMade }: { readonly onMade: (made: MintedKey, replac
     <div class="actions">
       {actionsOf(key).map((action) => (
         <button
-          key={action}
+          // One button, which keeps the focus when it becomes the other.
+          key={action === "enable" ? "disable" : action}
           type="button"
           aria-label={`${verbs[action]} ${key.key_hint}`}
           onClick={() => choose(action, key)}

@@ -1,7 +1,13 @@
 // An AST file as it was dropped: its text is sent as it is, so that numbers keep all their digits.
 import { isObject, parseJson } from "@svc/common/json-object"
 
-export type AstFile = { readonly fileName: string; readonly text: string; readonly stackName: string }
+export type AstFile = {
+  readonly fileName: string
+  readonly text: string
+  readonly stackName: string
+  /** When it was read: the same file again is another draft. */
+  readonly readAt: number
+}
 
 const mostBytes = 2 * 2 ** 20
 
@@ -22,7 +28,7 @@ export const readAstFile = async (file: File): Promise<AstFile | string> => {
   const ast = parseJson(text)
   if (!isObject(ast)) return "The file isn't a JSON object. An AST is one, such as the file that svc push takes."
   const stackName = typeof ast["stack_name"] === "string" ? nameOf(ast["stack_name"]) : ""
-  return { fileName: file.name, text, stackName }
+  return { fileName: file.name, text, stackName, readAt: performance.now() }
 }
 
 /** The text of a JSON body with an AST in it. @param others the other members */

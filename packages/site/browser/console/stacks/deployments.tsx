@@ -27,7 +27,8 @@ export const Deployments = ({ specId }: { readonly specId: number | undefined })
       {isPerson &&
         operationsOf(deployment).map((operation) => (
           <button
-            key={operation}
+            // One button, which keeps the focus when it becomes the other.
+            key={operation === "restart" ? "stop" : operation}
             type="button"
             aria-label={`${verbs[operation]} ${deployment.spec_name}`}
             onClick={() => setPending({ operation, deployment })}

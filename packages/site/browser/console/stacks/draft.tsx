@@ -34,6 +34,7 @@ export const Draft = ({ ast, onDiscard }: { readonly ast: AstFile; readonly onDi
     if (judged === undefined) return
     const { spec, once } = judged
     location.hash = `#/runs/${await startRun(api, ast, { wish, spec, allowBreaking: isBreaking }, once)}`
+    onDiscard()
   }
   return (
     <section class="draft" aria-label="Draft">

@@ -1,10 +1,12 @@
 import type { RunWithSteps } from "@svc/client"
 import { useState } from "preact/hooks"
+import { root } from "../../dom.ts"
 import { useApi } from "../api.ts"
 import { AsCurl } from "../as-curl.tsx"
 import { Failure } from "../failure.tsx"
 import { useTry } from "../use-read.ts"
 import { RunLog } from "./run-log.tsx"
+import { SpecName } from "./spec-name.tsx"
 import { Status } from "./status.tsx"
 import { useRun } from "./use-run.ts"
 
@@ -41,7 +43,11 @@ export const RunView = ({ id }: { readonly id: number }) => {
             <span role="status">
               <Status status={run.status} why={run.error_message} />
             </span>
-            {run.spec_id !== null && <a href={`#/specs/${run.spec_id}`}>Spec {run.spec_id}</a>}
+            {run.spec_id !== null && (
+              <a href={`#/specs/${run.spec_id}`}>
+                <SpecName id={run.spec_id} />
+              </a>
+            )}
             {isPerson &&
               verbsOf(run).map((verb) => (
                 <button key={verb} type="button" disabled={isBusy} onClick={() => act(verb)}>
@@ -55,6 +61,12 @@ export const RunView = ({ id }: { readonly id: number }) => {
             </p>
           )}
           <RunLog {...state} />
+          {run.status === "succeeded" && run.spec_id !== null && (
+            <p>
+              Next: <a href={`#/specs/${run.spec_id}`}>its versions and its deployment</a>, or{" "}
+              <a href={`${root}/stacks`}>the public stacks</a>.
+            </p>
+          )}
         </>
       )}
       <AsCurl

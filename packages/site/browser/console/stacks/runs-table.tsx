@@ -2,6 +2,7 @@ import type { Run } from "@svc/client"
 import { ListTable } from "../list-table.tsx"
 import { when } from "../text.ts"
 import { useList } from "../use-read.ts"
+import { useSpecNames } from "./spec-name.tsx"
 import { Status } from "./status.tsx"
 
 const lookMs = 10_000
@@ -9,10 +10,11 @@ const lookMs = 10_000
 /** Publish runs, newest first. @param specId those of one spec; undefined: all */
 export const RunsTable = ({ specId }: { readonly specId: number | undefined }) => {
   const list = useList<Run>("/api/automation/runs?limit=20", lookMs)
+  const nameOf = useSpecNames()
   const runs = (list.items ?? []).filter((run) => specId === undefined || run.spec_id === specId)
   const rows = runs.map((run) => [
     <a href={`#/runs/${run.id}`}>Run {run.id}</a>,
-    run.spec_id === null ? "" : <a href={`#/specs/${run.spec_id}`}>Spec {run.spec_id}</a>,
+    run.spec_id === null ? "" : <a href={`#/specs/${run.spec_id}`}>{nameOf(run.spec_id)}</a>,
     <Status status={run.status} why={run.error_message} />,
     when(run.created_at),
     when(run.completed_at),
@@ -21,7 +23,7 @@ export const RunsTable = ({ specId }: { readonly specId: number | undefined }) =
     <ListTable
       list={list}
       label="Runs"
-      heads={["Run", "Spec", "Status", "Created", "Ended"]}
+      heads={["Run", "Stack", "Status", "Created", "Ended"]}
       rows={rows}
       empty="None among the latest."
     />

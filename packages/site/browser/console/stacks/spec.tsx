@@ -54,7 +54,7 @@ export const SpecView = ({ id }: { readonly id: number }) => {
       {spec !== undefined && (
         <>
           <p>
-            <b>{brief(spec.name, 64)}</b> <span class="badge">{brief(spec.visibility, 40)}</span>
+            <span class="badge">{brief(spec.visibility, 40)}</span>
             {spec.deprecated !== undefined && <span class="badge warn">deprecated</span>}
           </p>
           <p>{brief(spec.description ?? "")}</p>

@@ -5,7 +5,7 @@ import { ListTable } from "../list-table.tsx"
 import { brief, when } from "../text.ts"
 import { useList } from "../use-read.ts"
 import { Deployments } from "./deployments.tsx"
-import { Publish } from "./publish.tsx"
+import { type DraftProps, Publish } from "./publish.tsx"
 import { RunsTable } from "./runs-table.tsx"
 
 const specsPath = "/api/specs?limit=100"
@@ -31,12 +31,12 @@ const Specs = () => {
 }
 
 /** The account's stacks: specs, deployments and runs. A person publishes here; an agent sees what it may read. */
-export const StacksView = () => {
+export const StacksView = (draft: DraftProps) => {
   const { isPerson } = useApi()
   return (
     <>
       {isPerson ? (
-        <Publish />
+        <Publish {...draft} />
       ) : (
         <p class="note">
           An agent sees the stacks that are shared with it. Only a person's key (svc_sk_…) publishes and changes them.
