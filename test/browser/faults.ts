@@ -13,10 +13,38 @@ export const reportPolicy = (page: Page): Promise<unknown> =>
     )
   })
 
-/** What axe-core finds wrong, whether the page is wider than the window, and what was reported about its policy. */
+type Shift = PerformanceEntry & {
+  readonly value: number
+  readonly hadRecentInput: boolean
+  readonly sources: readonly { readonly node: Node | null }[]
+}
+
+const mostShift = 0.05
+
+/** How much of the page moved since it was opened while nobody touched it, besides records that newer ones push down. */
+const shiftOf = (page: Page): Promise<number> =>
+  page.evaluate(async () => {
+    const shifts: Shift[] = []
+    const observer = new PerformanceObserver((list) => shifts.push(...(list.getEntries() as Shift[])))
+    observer.observe({ type: "layout-shift", buffered: true })
+    await new Promise((resolve) => {
+      requestAnimationFrame(() => requestAnimationFrame(resolve))
+    })
+    observer.disconnect()
+    const isRecord = ({ node }: { readonly node: Node | null }): boolean =>
+      (node instanceof Element ? node : node?.parentElement)?.closest(".live tbody") != null
+    const unasked = shifts.filter((one) => !one.hadRecentInput && !one.sources.some(isRecord))
+    return unasked.reduce((sum, { value }) => sum + value, 0)
+  })
+
+/**
+ * What axe-core finds wrong, whether the page is wider than the window, what moved by itself, and what was reported about its
+ * policy.
+ */
 export const faultsOf = async (page: Page, options: axe.RunOptions = {}): Promise<string[]> => {
   if (await page.evaluate(() => !("axe" in globalThis))) await page.evaluate(axe.source)
-  return page.evaluate(async (chosen) => {
+  const shift = await shiftOf(page)
+  const found = await page.evaluate(async (chosen) => {
     const { axe: run, reported = [] } = globalThis as unknown as Globals
     const { violations } = await run.run(chosen)
     const { scrollWidth } = document.documentElement
@@ -26,6 +54,7 @@ export const faultsOf = async (page: Page, options: axe.RunOptions = {}): Promis
       ...reported,
     ]
   }, options)
+  return shift < mostShift ? found : [...found, `layout shift ${shift.toFixed(3)}`]
 }
 
 /** What the page's origin keeps in the browser. */

@@ -277,7 +277,7 @@ test("nothing that an author wrote becomes markup, and no link leads to a script
     const text = await html(path)
     // One script of our own, by its address.
     expect(text.match(/<script[^>]*>/g), path).toEqual([
-      expect.stringMatching(/^<script src="\/assets\/site\.\w+\.js" type="module">$/),
+      expect.stringMatching(/^<script src="\/assets\/site\.\w+\.js" type="module" blocking="render">$/),
     ])
     expect(text, path).not.toMatch(/<[^>]*\son\w+\s*=/i)
     expect(text, path).not.toMatch(/(?:href|src)="\s*(?:javascript|vbscript|file|data:text|data:image\/svg\+xml,<)/i)

@@ -2,7 +2,6 @@
 import "./live/live.css"
 import { render } from "preact"
 import { make } from "./dom.ts"
-import { addFlow } from "./live/flow.ts"
 import { Panel } from "./live/panel.tsx"
 import { placeOf } from "./live/stack-source.ts"
 import { Versions } from "./live/versions.tsx"
@@ -23,5 +22,3 @@ if (stack !== null) {
   const link = make("a", { href: "#frame.versions" }, "Versions")
   document.querySelector(".contents ul")?.append(make("li", { class: "level-2" }, link))
 }
-const flow = find("flow")
-if (flow !== null) addFlow(flow)

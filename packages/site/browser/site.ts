@@ -1,5 +1,6 @@
 // What every page does beyond being read: copy, find while typing, say where the reader is, try an operation.
 import { addCopyButton, addPageCopy, addTabs } from "./page/copy.ts"
+import { addFlow } from "./page/flow.ts"
 import { followReader } from "./page/reader.ts"
 import { addSuggestions } from "./page/search.ts"
 import { addTryPanel } from "./page/try.ts"
@@ -13,4 +14,5 @@ const form = document.querySelector<HTMLFormElement>(".top .search")
 const input = form?.querySelector("input")
 if (form && input) addSuggestions(form, input)
 followReader()
+for (const place of all("[id='frame.flow']")) addFlow(place)
 for (const place of all("[id='frame.try']")) addTryPanel(place, place.dataset["kind"] ?? "")

@@ -13,16 +13,16 @@ export const consoleView = (look: Look, apiUrl: string, page: SitePage, text: st
     look,
     page,
     html`${raw(text.slice(0, titleEnd))}
+      <details class="manual">
+        <summary>How the console works</summary>
+        ${raw(text.slice(titleEnd))}
+      </details>
       <div id="frame.console" class="console" data-api="${apiUrl}">
         <p class="note">
           With JavaScript, this place asks for a key and shows the account. Without it, the same requests work from a terminal:
           <code>curl ${apiUrl}/api/usage -H "Authorization: Bearer $SVC_API_KEY"</code>
         </p>
-      </div>
-      <details class="manual">
-        <summary>How the console works</summary>
-        ${raw(text.slice(titleEnd))}
-      </details>`,
+      </div>`,
     { bundle: "console", isWide: true, isHome: true, isApp: true },
   )
 }

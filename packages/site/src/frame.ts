@@ -96,8 +96,9 @@ const footer = ({ root, title, version, navigation, editUrl }: Look, { file }: F
     ${editUrl === undefined || file === undefined ? "" : html`<a href="${editUrl}/${file.split("/").map(encodeURIComponent).join("/")}">Edit this page</a>`}
   </footer>`
 
-const loaded = (root: string, name: BundleName): Html =>
-  html`${bundles[name].map(({ path }) => (path.endsWith(".css") ? html`<link rel="stylesheet" href="${root}${path}" /> ` : html`<script src="${root}${path}" type="module"></script> `))}`
+/** @param isFirst whether the page is shown only once it has run: what it adds then pushes nothing away */
+const loaded = (root: string, name: BundleName, isFirst = false): Html =>
+  html`${bundles[name].map(({ path }) => (path.endsWith(".css") ? html`<link rel="stylesheet" href="${root}${path}" /> ` : html`<script src="${root}${path}" type="module"${isFirst ? raw(' blocking="render"') : ""}></script> `))}`
 
 /** A whole page around its text. */
 export const frame = (look: Look, framed: Framed): Html => {
@@ -124,7 +125,7 @@ export const frame = (look: Look, framed: Framed): Html => {
         ${canonical ? html`<meta property="og:url" content="${canonical}" />` : ""}
         <link rel="icon" href="${raw(icon)}" />
         <link rel="stylesheet" href="${root}${styles.path}" />
-        ${loaded(root, "site")} ${framed.bundle === undefined ? "" : loaded(root, framed.bundle)}
+        ${loaded(root, "site", true)} ${framed.bundle === undefined ? "" : loaded(root, framed.bundle)}
       </head>
       <body data-root="${root}"${layout === undefined ? "" : html` class="${layout}"`}>
         <a class="skip" href="#frame.main">Skip to the text</a>

@@ -122,7 +122,7 @@ export const stacksView = (
       <p id="frame.flow" class="muted" data-health="${health}">
         With JavaScript, the table also shows how many records each stack has now.
       </p>`,
-    { bundle: "live", isWide: true },
+    { isWide: true },
   )
 }
 

@@ -43,6 +43,7 @@ export const startFeed = ({ api, apiKey, websocketUrl, view, recordKey, take }: 
   const marks = createMarks()
   let records: ReadonlyMap<string, unknown> = new Map()
   let state: FeedState = { kind: "connecting" }
+  let isSettled = false
   let platformAway = false
   let changes = 0
   let changedAt: number | undefined
@@ -61,6 +62,7 @@ export const startFeed = ({ api, apiKey, websocketUrl, view, recordKey, take }: 
       // Up to the last change it was listened to; after that nobody can tell when the connection broke.
       else history.lose(changedAt ?? 0)
     state = next
+    isSettled ||= next.kind !== "live"
     changed()
   }
   const sayAway = async (error: SvcError | undefined): Promise<void> => {
@@ -79,6 +81,7 @@ export const startFeed = ({ api, apiKey, websocketUrl, view, recordKey, take }: 
   const receive = ({ records: newest, change }: Watched<unknown>): void => {
     const isFirst = change.op === "snapshot" && records.size === 0
     records = newest
+    isSettled = true
     if (change.op === "snapshot") {
       for (const [key, record] of newest) if (marks.put(key, record, isFirst)) history.addOld(record)
     } else {
@@ -136,6 +139,8 @@ export const startFeed = ({ api, apiKey, websocketUrl, view, recordKey, take }: 
   void look()
   return {
     state: () => state,
+    /** Whether the first records came, or why they didn't is known. */
+    isSettled: () => isSettled,
     platformAway: () => platformAway,
     records: () => records,
     changes: () => changes,

@@ -123,7 +123,10 @@ export const Panel = ({ place, isSmall, take }: Props) => {
       {feed !== undefined && (
         <Records feed={feed} tick={tick} base={base} isSmall={isSmall} address={address} linkOf={linkOf} />
       )}
-      {!isSmall && watching !== undefined && <SameInTabs watching={{ ...watching, base, stack }} address={address} />}
+      {/* Not before the first records, which would push it away. */}
+      {!isSmall && watching !== undefined && feed?.isSettled() === true && (
+        <SameInTabs watching={{ ...watching, base, stack }} address={address} />
+      )}
     </>
   )
 }
