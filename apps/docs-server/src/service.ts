@@ -1,20 +1,21 @@
 import type { McpServerFactory } from "@modelcontextprotocol/server"
 import { metrics as telemetryApi } from "@opentelemetry/api"
-import { logRequest, serve } from "@svc/http"
-import { createLogger, type Runtime } from "@svc/program"
+import { type Fetch, logRequest, type RunningServer, serve } from "@svc/http"
+import { createLogger, type Logger, type Runtime } from "@svc/program"
 import { createLocalLimits } from "@svc/limits"
 import { startTelemetry } from "@svc/telemetry"
 import manifest from "../package.json" with { type: "json" }
 import { probeAnswer, unreadableAnswer } from "./answers.ts"
 import { createApp } from "./app.ts"
-import { ownContent, ownFacts, readConfig } from "./config.ts"
+import { type Config, ownContent, ownFacts, readConfig } from "./config.ts"
 import { type Corpus, CorpusError, hashOf, loadCorpus } from "./corpus/corpus.ts"
 import { createGuard } from "./guard.ts"
 import { createDocsServer } from "./mcp/mcp.ts"
 import { createMetrics } from "./metrics.ts"
 import { rememberAnswers } from "./mcp/repeated.ts"
 import { createSdk } from "./mcp/sdk.ts"
-import { createRegistry } from "./site/registry.ts"
+import type { Search } from "./search/search.ts"
+import { createRegistry, type Registry } from "./site/registry.ts"
 import { createSite } from "./site/site.ts"
 import { bundles } from "@svc/site"
 import { createStreams } from "./mcp/streams.ts"
@@ -25,6 +26,96 @@ const { version } = manifest
 const drainMs = 5000
 const localChainUrl = "http://localhost:8899"
 
+/** What is missing, by the path of the probe, while the pages are being read. */
+const probes = new Map<string, readonly string[]>([
+  ["/livez", []],
+  ["/readyz", ["pages"]],
+])
+
+/** Answers probes while the service starts. Other requests wait until `open` says who serves them. */
+const holdRequests = (server: RunningServer) => {
+  const ready = Promise.withResolvers<Fetch>()
+  // Avoid an unhandled rejection if the start fails: startService itself throws.
+  ready.promise.catch(() => {})
+  server.handle(async (request, exchange) => {
+    const { url = "" } = exchange.incoming
+    const missing = probes.get(url)
+    if (missing === undefined) return (await ready.promise)(request, exchange)
+    exchange.route = url
+    const response = probeAnswer(missing)
+    logRequest(exchange, response.status)
+    return response
+  })
+  const open = (fetch: Fetch): void => {
+    server.handle(fetch)
+    ready.resolve(fetch)
+  }
+  return { open, fail: ready.reject }
+}
+
+const withStacks = (corpus: Corpus, stacks: ReturnType<Registry["copy"]>): Corpus =>
+  stacks === undefined
+    ? corpus
+    : {
+        ...corpus,
+        pages: new Map([...corpus.pages, ...stacks.pages]),
+        version: hashOf(`${corpus.version} ${stacks.version}`).slice(0, 16),
+      }
+
+/**
+ * Reads the pages and keeps the site up to date: with the registry's stacks, and with a folder that is watched.
+ * @param about what the site says of the server
+ * @param wrap adds measurements to the search
+ */
+const openSite = async (
+  config: Config,
+  { now, wallClock }: Runtime,
+  log: Logger,
+  about: Parameters<typeof createSite>[1],
+  wrap: (search: Search) => Search,
+) => {
+  const { baseUrl } = about
+  const own = config.docsDir === ownContent
+  const { apiUrl, relayUrl, streamUrl, chainUrl = localChainUrl, viewerKey, homeView, title, editUrl } = config
+  const services = { api_url: apiUrl, relay_url: relayUrl, stream_url: streamUrl, chain_url: chainUrl }
+  const fill = { base_url: baseUrl, ...services, ...ownFacts }
+  const read = () => loadCorpus(config.docsDir, own ? { fill, baseUrl } : { baseUrl })
+  const watched = config.watch ? await folderState(config.docsDir) : undefined
+  let folder = await read()
+  for (const warning of folder.warnings) log.warn(warning)
+  const readFrom = config.internalApiUrl ?? apiUrl
+  const registry = own
+    ? createRegistry({ readFrom, apiUrl, baseUrl, now, wallClock, log, onChange: () => (site = make()) })
+    : undefined
+  const options = { title, version, editUrl, own, apiUrl, relayUrl, streamUrl, viewerKey, homeView, registry }
+  const make = () => {
+    const made = createSite(withStacks(folder, registry?.copy()), about, options)
+    return { ...made, library: { ...made.library, search: wrap(made.library.search) } }
+  }
+  let site = make()
+  const readAgain = async (): Promise<void> => {
+    try {
+      folder = await read()
+      site = make()
+      log.info({ pages: folder.pages.size }, "pages read again")
+    } catch (error) {
+      const reason = error instanceof CorpusError ? error.message : String(error)
+      log.error({ reason }, "pages not read: the last good ones stay")
+    }
+  }
+  const stopWatching = watched === undefined ? undefined : watchFolder(config.docsDir, watched, readAgain, now)
+  return {
+    site: () => site,
+    /** How many pages the folder has. */
+    count: folder.pages.size,
+    registry,
+    close: (): void => {
+      registry?.close()
+      stopWatching?.()
+    },
+  }
+}
+
 /**
  * Reads the pages and serves them until `close`. Rejects if the pages can't be read or the port is in use.
  * @param factory another MCP server behind the same HTTP layer
@@ -33,12 +124,8 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
   const { env, now, randomId } = runtime
   const config = readConfig(env)
   const log = await createLogger({ level: config.logLevel, pretty: runtime.terminal, service: "docs-server" })
-  const telemetry = await startTelemetry(config, runtime, {
-    service: "svc-docs-server",
-    version,
-    prometheusPort: 9464,
-    log,
-  })
+  const naming = { service: "svc-docs-server", version, prometheusPort: 9464, log }
+  const telemetry = await startTelemetry(config, runtime, naming)
   const metrics = telemetry && createMetrics(telemetryApi.getMeter("svc.docs", version))
   const server = await serve({
     host: config.host,
@@ -50,26 +137,10 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
     requests: { log, now, randomId, quiet: ["/health", "/livez", "/readyz"] },
     onUnreadable: unreadableAnswer(config.publicUrl ?? ""),
   })
-  const ready = Promise.withResolvers<ReturnType<typeof createApp>>()
-  // Avoid an unhandled rejection if the start fails: startService itself throws.
-  ready.promise.catch(() => {})
-  // While the pages are being read, probes are answered and other requests wait.
-  const probes = new Map<string, readonly string[]>([
-    ["/livez", []],
-    ["/readyz", ["pages"]],
-  ])
-  server.handle(async (request, exchange) => {
-    const { url = "" } = exchange.incoming
-    const missing = probes.get(url)
-    if (missing === undefined) return (await ready.promise).fetch(request, exchange)
-    exchange.route = url
-    const response = probeAnswer(missing)
-    logRequest(exchange, response.status)
-    return response
-  })
+  const requests = holdRequests(server)
   const streams = createStreams()
   metrics?.observeStreams(streams.size)
-  const stops: (() => Promise<void>)[] = [async () => streams.closeAll()]
+  const stops: (() => unknown)[] = [streams.closeAll]
   const close = async (): Promise<void> => {
     const closing = server.close()
     await Promise.all(stops.map((stop) => stop()))
@@ -78,90 +149,38 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
   }
   try {
     const baseUrl = config.publicUrl ?? server.url
-    const own = config.docsDir === ownContent
-    const { apiUrl, relayUrl, streamUrl, chainUrl, viewerKey, homeView, title, editUrl } = config
-    const htmlOptions = { title, version, editUrl, own, apiUrl, relayUrl, streamUrl, viewerKey, homeView }
+    const { apiUrl, relayUrl, streamUrl, chainUrl } = config
     if (bundles.site.length === 0) log.warn("the pages have no scripts: run `pnpm build`")
-    const services = { api_url: apiUrl, relay_url: relayUrl, stream_url: streamUrl }
-    const fill = { base_url: baseUrl, ...services, chain_url: chainUrl ?? localChainUrl, ...ownFacts }
-    const read = () => loadCorpus(config.docsDir, own ? { fill, baseUrl } : { baseUrl })
-    const watched = config.watch ? await folderState(config.docsDir) : undefined
-    const first = await read()
-    for (const warning of first.warnings) log.warn(warning)
-
-    const sdk = await createSdk(factory ?? (() => createDocsServer(site.library, version)), (error) =>
+    // What is made below is called by requests, which come later.
+    const sdk = await createSdk(factory ?? (() => createDocsServer(site().library, version)), (error) =>
       log.debug({ reason: error.message }, "mcp request refused"),
     )
-    stops.push(() => sdk.close())
-    const openApi = (): unknown => app.document(baseUrl)
-    const about = { baseUrl, version, protocolVersions: sdk.protocolVersions, openApi }
-    let folder = first
-    const registry = own
-      ? createRegistry({
-          readFrom: config.internalApiUrl ?? apiUrl,
-          apiUrl,
-          baseUrl,
-          now,
-          wallClock: runtime.wallClock,
-          log,
-          onChange: () => {
-            site = siteOf(folder)
-          },
-        })
-      : undefined
+    stops.push(sdk.close)
+    const { protocolVersions } = sdk
+    const about = { baseUrl, version, protocolVersions, openApi: (): unknown => app.document(baseUrl) }
+    const opened = await openSite(config, runtime, log, about, metrics?.measureSearch ?? ((search) => search))
+    const { site, registry, count } = opened
+    stops.push(opened.close)
     if (registry !== undefined) metrics?.observePlatform(registry.isAnswering)
-    stops.push(async () => registry?.close())
-    const siteOf = (corpus: Corpus) => {
-      const stacks = registry?.copy()
-      const whole =
-        stacks === undefined
-          ? corpus
-          : {
-              ...corpus,
-              pages: new Map([...corpus.pages, ...stacks.pages]),
-              version: hashOf(`${corpus.version} ${stacks.version}`).slice(0, 16),
-            }
-      const made = createSite(whole, about, { ...htmlOptions, registry })
-      const { library } = made
-      const search = metrics?.measureSearch(library.search) ?? library.search
-      return { ...made, library: { ...library, search } }
-    }
-    let site = siteOf(first)
-    if (watched !== undefined) {
-      const readAgain = async (): Promise<void> => {
-        try {
-          folder = await read()
-          site = siteOf(folder)
-          log.info({ pages: folder.pages.size }, "pages read again")
-        } catch (error) {
-          const reason = error instanceof CorpusError ? error.message : String(error)
-          log.error({ reason }, "pages not read: the last good ones stay")
-        }
-      }
-      const stopWatching = watchFolder(config.docsDir, watched, readAgain, now)
-      stops.push(async () => stopWatching())
-    }
-
-    const answer = factory === undefined ? rememberAnswers(sdk.answer, () => site.library) : sdk.answer
+    const answer = factory === undefined ? rememberAnswers(sdk.answer, () => site().library) : sdk.answer
     const app = createApp({
-      site: () => site,
+      site,
       refreshStacks: async () => registry?.refresh(),
       answer: metrics?.measureAnswers(answer) ?? answer,
-      protocolVersions: sdk.protocolVersions,
+      protocolVersions,
       streams,
       guard: createGuard({ listenHost: config.host, baseUrl, allowedHosts: config.allowedHosts }),
       limits: createLocalLimits({ now }),
       config,
-      copy: { docs_url: baseUrl, ...services, chain_url: chainUrl },
+      copy: { docs_url: baseUrl, api_url: apiUrl, relay_url: relayUrl, stream_url: streamUrl, chain_url: chainUrl },
       version,
       log,
     })
-    server.handle(app.fetch)
-    ready.resolve(app)
-    log.info({ url: baseUrl, host: server.host, port: server.port, pages: first.pages.size }, "listening")
-    return { log, port: server.port, pages: first.pages.size, baseUrl, close }
+    requests.open(app.fetch)
+    log.info({ url: baseUrl, host: server.host, port: server.port, pages: count }, "listening")
+    return { log, port: server.port, pages: count, baseUrl, close }
   } catch (error) {
-    ready.reject(error)
+    requests.fail(error)
     await close()
     throw error
   }
