@@ -8,7 +8,6 @@ import { checkDerived } from "../registry/schema/check-derived.ts"
 import { deriveShape } from "../registry/schema/derive-schema.ts"
 import { breakingText, diffSchemas } from "../registry/schema/diff.ts"
 import {
-  changeVisibility,
   type Deprecation,
   deprecation,
   freeNames,
@@ -162,7 +161,7 @@ const showAsWanted = async (tx: Orm, line: string, revision: number): Promise<vo
   if (stack === undefined || stack.specId === null) return
   const [spec] = await tx.select({ visibility: specs.visibility }).from(specs).where(eq(specs.id, stack.specId))
   if (spec === undefined || spec.visibility === stack.visibility) return
-  await changeVisibility(tx, stack, spec.visibility, { revision, deprecated: stack.deprecated })
+  await updateStack(tx, stack, { visibility: spec.visibility }, revision)
 }
 
 /** Approves a person's stack to be public, in every later version too. Throws CommandError. */

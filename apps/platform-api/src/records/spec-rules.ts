@@ -3,7 +3,7 @@ import type { Orm } from "../db/database.ts"
 import { and, eq, isNull } from "../db/drizzle.ts"
 import { deployments, specs, stackNames, stacks } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
-import { changeVisibility, type Deprecation, deprecation, showPast } from "../registry/publication.ts"
+import { type Deprecation, deprecation, showPast, updateStack } from "../registry/publication.ts"
 import { raiseRevision } from "../registry/stack-changes.ts"
 import { lockJobsOf } from "../work/queue/jobs.ts"
 import type { SpecRow } from "../work/records.ts"
@@ -55,7 +55,8 @@ export const showAtOnce = async (tx: Orm, spec: SpecRow, mustAsk: boolean): Prom
     const mayBeSeen = !mustAsk || spec.visibility !== "public" || held?.approved === true
     const { deprecated } = spec
     const revision = await raiseRevision(tx)
-    await changeVisibility(tx, stack, mayBeSeen ? spec.visibility : stack.visibility, { revision, deprecated })
+    const { visibility } = mayBeSeen ? spec : stack
+    await updateStack(tx, stack, { visibility, deprecated }, revision)
   }
   await showPast(tx, spec.id, mustAsk && spec.visibility === "public" ? undefined : spec.visibility)
 }

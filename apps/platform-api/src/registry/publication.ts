@@ -5,7 +5,7 @@ import { registryChanges, specs, stackNames, stacks, stackVersions } from "../db
 import { and, desc, eq, inArray, lt, ne, orm, sql } from "../db/drizzle.ts"
 import { lastServed, type Shown, recordChanges, type Verdict, viewersOf } from "./stack-changes.ts"
 import { spellingsOf } from "./websocket-url.ts"
-import { bytesFor, type StackBytes, type StackHead } from "./stack-bytes.ts"
+import type { StackBytes, StackHead } from "./stack-bytes.ts"
 
 /** The stack's name or URL isn't available. */
 export class StackConflict extends Error {
@@ -144,7 +144,7 @@ type Stack = Shown & Pick<typeof stacks.$inferSelect, "id" | "ownerId" | "specId
 export const updateStack = async (
   tx: Orm,
   stack: Stack,
-  set: Partial<Pick<typeof stacks.$inferSelect, "visibility" | "deprecated"> & StackBytes>,
+  set: Partial<Pick<typeof stacks.$inferSelect, "visibility" | "deprecated">>,
   revision: number,
 ): Promise<void> => {
   const viewersNow = await viewersOf(tx, stack.ownerId, stack.specId)
@@ -160,18 +160,6 @@ export const removeStack = async (tx: Orm, which: SQL | undefined, revision: num
   const [removed] = await tx.delete(stacks).where(which).returning(noticed)
   if (removed !== undefined) await recordChanges(tx, revision, removed, undefined)
   return removed?.name
-}
-
-/** Changes who can read a stack, in the served texts too. Call it under the registry's lock. */
-export const changeVisibility = async (
-  tx: Orm,
-  stack: typeof stacks.$inferSelect,
-  visibility: StackHead["visibility"],
-  { revision, deprecated }: { readonly revision: number; readonly deprecated: string | null },
-): Promise<void> => {
-  const { detail, astGzip } = stack
-  const texts = visibility === stack.visibility ? {} : await bytesFor({ detail, astGzip }, visibility)
-  await updateStack(tx, stack, { ...texts, visibility, deprecated }, revision)
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Database } from "../db/database.ts"
 import { and, eq, orm, sql } from "../db/drizzle.ts"
 import { stacks } from "../db/schema/index.ts"
 import { type Answer, createAnswerMemo, plainAnswer } from "./answer.ts"
+import { astAnswerFor } from "./stack-bytes.ts"
 
 const { schema, schemaGzip, astGzip, ...columns } = orm.getTableColumns(stacks)
 /** Every column except the bodies. */
@@ -16,13 +17,16 @@ type HeadRow = Omit<typeof stacks.$inferSelect, "schema" | "schemaGzip" | "astGz
   readonly bodyBytes: number
 }
 
-/** A head, with its entry in lists. The row's entry lacks what can change without a new version. */
+/** A head, with its entry in lists. What can change without a new version comes from the row, not from its entry. */
 export const fromRow = (row: HeadRow) => {
-  const { version, relay, deprecated } = row
+  const { version, relay, visibility, deprecated } = row
   const told = deprecated === null ? {} : { deprecated: JSON.parse(deprecated) as object }
-  const detail = { ...(JSON.parse(row.detail) as object), version, relay, ...told }
+  const made = JSON.parse(row.detail) as { readonly visibility: string }
+  const detail = { ...made, visibility, version, relay, ...told }
   const text = JSON.stringify(detail)
-  return { ...row, viewers: new Set(row.viewers), detail, bytes: Buffer.byteLength(text), answer: plainAnswer(text) }
+  const served = { detail, bytes: Buffer.byteLength(text), answer: plainAnswer(text) }
+  // Its AST's response was made for this visibility.
+  return { ...row, ...served, viewers: new Set(row.viewers), madeFor: made.visibility }
 }
 
 export type PublishedStack = Readonly<ReturnType<typeof fromRow>>
@@ -48,7 +52,9 @@ export const createStackBodies = (database: Database) => {
     const same = and(eq(stacks.id, stack.id), eq(stacks.revision, stack.revision))
     const [row] = await database.within(readMs).run((db) => db.select({ schemaGzip, astGzip }).from(stacks).where(same))
     if (row === undefined) throw new StackMoved()
-    return { answer: bodies.packed(body === "ast" ? row.astGzip : row.schemaGzip) }
+    const { madeFor, visibility } = stack
+    const ast = madeFor === visibility ? row.astGzip : await astAnswerFor(row.astGzip, visibility)
+    return { answer: bodies.packed(body === "ast" ? ast : row.schemaGzip) }
   }
   return {
     /** A body that is in memory. */

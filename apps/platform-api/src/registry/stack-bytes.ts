@@ -43,16 +43,6 @@ export const makeStackBytes = ({ name, description, websocketUrl, visibility }: 
 
 export type StackBytes = ReturnType<typeof makeStackBytes>
 
-/** The bytes of a stack with its current visibility. */
-export const bytesFor = async <T extends { readonly detail: string; readonly astGzip: Uint8Array }>(
-  bytes: T,
-  visibility: StackHead["visibility"],
-): Promise<T> => ({
-  ...bytes,
-  detail: JSON.stringify({ ...(JSON.parse(bytes.detail) as object), visibility }),
-  astGzip: await astAnswerFor(bytes.astGzip, visibility),
-})
-
 /** A stored AST response with the current visibility, which can change without a new version. */
 export const astAnswerFor = async (bytes: Uint8Array, visibility: StackHead["visibility"]): Promise<Uint8Array> => {
   const answer = JSON.parse((await decompress(bytes)).toString()) as StackHead

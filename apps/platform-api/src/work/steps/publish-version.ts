@@ -7,7 +7,7 @@ import { stackNames } from "../../db/schema/index.ts"
 import { ofVersion } from "../../records/spec-versions.ts"
 import { lineOf, previousVersion, putStack, servedVersion, StackConflict } from "../../registry/publication.ts"
 import { raiseRevision } from "../../registry/stack-changes.ts"
-import { bytesFor, sizeOf, type StackHead } from "../../registry/stack-bytes.ts"
+import { sizeOf, type StackHead } from "../../registry/stack-bytes.ts"
 import type { WorkContext } from "./context.ts"
 import { Needed, WorkFailure } from "../queue/step-errors.ts"
 import { readSpec, type VersionRow } from "../records.ts"
@@ -101,7 +101,6 @@ export const publishVersion = async (
     deprecated: spec.deprecated,
     message: version.message,
   }
-  const right = shown.visibility === stack.visibility ? bytes : await bytesFor(bytes, shown.visibility)
-  await putStack(tx, published, right, { revision, holder: source, diff, toServed, at })
+  await putStack(tx, published, bytes, { revision, holder: source, diff, toServed, at })
   return at
 }
