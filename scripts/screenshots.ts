@@ -1,6 +1,5 @@
-// Takes the pictures of the README from all services on free ports. With a folder as argument: the pages with a panel and the
-// console there as well, each at three widths, light and dark, live and with everything away, to be looked at.
-import { mkdir, readFile, writeFile } from "node:fs/promises"
+// Takes the pictures of the README from all services on free ports.
+import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { createPlatform } from "@svc/client"
 import { startChromium } from "../test/browser/chromium.ts"
@@ -9,12 +8,10 @@ import { createPerson } from "./running/operate.ts"
 
 const platform = join(import.meta.dirname, "../apps/platform-api")
 const folder = join(import.meta.dirname, "../docs/images")
-const lookFolder = process.argv[2]
 const size = { width: 1200, height: 750 }
 const rows = "[id='frame.live'] tbody tr"
 const drawn = "[id='frame.live'] .plot[aria-label*=' points']"
 
-for (const one of [folder, ...(lookFolder === undefined ? [] : [lookFolder])]) await mkdir(one, { recursive: true })
 let person = ""
 const prepare = async (data: string): Promise<void> => {
   person = await createPerson({ SVC_DATA_DIR: data }, "owner@example.org")
@@ -83,35 +80,9 @@ try {
   await page.locator(".draft li").first().waitFor()
   await page.getByRole("heading", { name: "Publish" }).evaluate((heading) => heading.scrollIntoView())
   await shoot(join(folder, "publish.webp"))
-  if (lookFolder !== undefined) await page.screenshot({ path: join(lookFolder, "publish.png") })
   await page.getByRole("button", { name: "Sign out" }).click()
   await signIn(key)
   await take("console", "/console#/keys", "tbody tr:nth-child(4)", "dark")
-
-  const looks: readonly (readonly [name: string, path: string, ready: string])[] = [
-    ["home", "/", rows],
-    ["stack", "/stacks/transfers", rows],
-    ["stacks", "/stacks", "article table"],
-    ...["account", "keys", "usage", "stacks", "changes"].map(
-      (view) => [`console-${view}`, `/console#/${view}`, "[id='frame.console'] .as-curl"] as const,
-    ),
-  ]
-  const lookAt = async (state: string): Promise<void> => {
-    for (const [name, path, ready] of looks)
-      for (const width of [1280, 768, 320])
-        for (const colorScheme of ["light", "dark"] as const) {
-          await page.setViewportSize({ width, height: 800 })
-          await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
-          await open(path, state === "away" && ready === rows ? "[id='frame.live'] [role=status]" : ready)
-          await page.screenshot({ path: join(lookFolder ?? "", `${name}-${state}-${width}-${colorScheme}.png`) })
-        }
-  }
-  if (lookFolder !== undefined) {
-    await lookAt("live")
-    await page.route(`${instance.apiUrl}/**`, (route) => route.abort())
-    await page.routeWebSocket(/.*/, (socket) => void socket.close({ code: 1011 }))
-    await lookAt("away")
-  }
 } finally {
   await browser.close()
   await instance.stop()
