@@ -82,7 +82,7 @@ try {
   await shoot(join(folder, "publish.webp"))
   await page.getByRole("button", { name: "Sign out" }).click()
   await signIn(key)
-  await take("console", "/console#/keys", "tbody tr:nth-child(4)", "dark")
+  await take("console", "/console#/keys", "[id='frame.console'] tbody tr:nth-child(4)", "dark")
 } finally {
   await browser.close()
   await instance.stop()
