@@ -117,6 +117,9 @@ export const prove = async (count: number) => {
 
   const payer = await generateKeyPairSigner()
   await services.rpc.requestAirdrop(payer.address, lamports(1_000_000_000_000_000n)).send()
+  // No fork may take it away.
+  const owned = services.rpc.getBalance(payer.address, { commitment: "finalized" })
+  while ((await owned.send()).value === 0n) await clock.sleep(1000)
   const hashes: { readonly blockhash: string; readonly lastValidBlockHeight: bigint }[] = []
   const freshHash = async () => {
     const { value } = await services.rpc.getLatestBlockhash({ commitment: "confirmed" }).send()
