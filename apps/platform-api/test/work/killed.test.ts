@@ -99,8 +99,10 @@ test.concurrent.for(kinds)(
       const end = async () => (await ask<Run>(owner, "GET", `/api/automation/runs/${run}`)).status
       await expect.poll(end, { timeout: 90_000 }).toBe("succeeded")
       type Versions = readonly { version: number; current: boolean }[]
-      const versions = await ask<Versions>(owner, "GET", `/api/registry/${name}/versions`)
-      expect(versions.map(({ version, current }) => [version, current])).toEqual([
+      // The other replica hears of it a moment later.
+      const versions = async () =>
+        (await ask<Versions>(owner, "GET", `/api/registry/${name}/versions`)).map((one) => [one.version, one.current])
+      await expect.poll(versions).toEqual([
         [2, true],
         [1, false],
       ])
