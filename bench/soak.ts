@@ -2,7 +2,7 @@
 // two exports to a collector, the other has a Prometheus page. Ten minutes unless told otherwise. Prints the requests, memory over
 // time, and every answer that the load did not ask for.
 import { setTimeout as delay } from "node:timers/promises"
-import { createBenchmarkTable, freePort, mean } from "@svc/testing"
+import { containerHeap, createBenchmarkTable, freePort, mean } from "@svc/testing"
 import { z } from "zod"
 import { publishStack } from "../test/publish-stack.ts"
 import { openGround, type Replica, residentMb, startCollector, transfersUrl } from "./ground.ts"
@@ -19,8 +19,7 @@ const prometheusPage = async () => ({
   OTEL_EXPORTER_PROMETHEUS_PORT: String(await freePort()),
 })
 
-// The heap that Node takes in a container of 512 MiB, as the services are shipped.
-const ground = await openGround(["--max-old-space-size=256", "--max-semi-space-size=4"])
+const ground = await openGround(containerHeap)
 const collector = await startCollector()
 const pair = async (
   start: (telemetry: Readonly<Record<string, string>>) => Promise<Replica>,

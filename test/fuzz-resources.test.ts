@@ -4,11 +4,12 @@ import { readFileSync } from "node:fs"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { createStream } from "@svc/client"
-import { createTestDatabase, freePort, readPageTables, startProcess, startReceiver } from "@svc/testing"
+import { containerHeap, createTestDatabase, freePort, readPageTables, startProcess, startReceiver } from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { WebSocketServer } from "ws"
 import { temporaryFolder } from "../apps/platform-api/test/service.ts"
 import { residentMb } from "../bench/ground.ts"
+import { allocatorSettings } from "../infra/services.ts"
 import { ask, attackers, attacksOn, largeVersion, smallVersion } from "./attacks.ts"
 import { publishStack } from "./publish-stack.ts"
 
@@ -21,12 +22,13 @@ afterAll(async () => {
   for (const end of ends.toReversed()) await end()
 })
 
-/** A service with the heap that Node takes in a container of 512 MiB. */
+/** A service as the images start it. */
 const start = async (app: string, env: Readonly<Record<string, string>> = {}) => {
   const port = await freePort()
-  const child = startProcess(process.execPath, ["--max-old-space-size=256", "src/main.ts"], {
+  const child = startProcess(process.execPath, [...containerHeap, "src/main.ts"], {
     cwd: join(import.meta.dirname, "../apps", app),
     env: {
+      ...allocatorSettings,
       PORT: String(port),
       SVC_TRUSTED_PROXY_CIDRS: "127.0.0.1/32",
       ...(!full && { SVC_HTTP_MAX_CONNECTIONS: "512" }),

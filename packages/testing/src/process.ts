@@ -13,6 +13,9 @@ export type TestProcess = {
   readonly exited: Promise<number | NodeJS.Signals | null>
 }
 
+/** The heap that Node takes in a container of 512 MiB, as the services are shipped. */
+export const containerHeap = ["--max-old-space-size=256", "--max-semi-space-size=4"]
+
 const running = new Set<ChildProcess>()
 process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL")
