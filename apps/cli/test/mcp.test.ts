@@ -161,7 +161,8 @@ test("every line gets a response with the id as it was sent, or is a notificatio
     // Its service never responds: the end of stdin ends the process all the same.
     '{"jsonrpc":"2.0","id":15,"method":"tools/call","params":{"name":"describe_stack","arguments":{"stack":"silent"}}}',
   ]
-  const stdin = [...lines.map(([line]) => line), ...silent].map((line) => `${line}\n`).join("")
+  // The last line ends with the stream.
+  const stdin = [...silent, ...lines.map(([line]) => line)].join("\n")
   const { code, stdout, stderr } = await runProgram(process.execPath, [await tool.file(), "mcp"], { env, stdin })
   const read = stdout
     .trimEnd()

@@ -99,7 +99,10 @@ export const serveTools = <Call, Result>(
     if (tool === undefined) {
       const near = closeTo(name, names)
       const hint = near === undefined ? `Its tools: ${names.join(", ")}.` : `Did you mean ${near}?`
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name)}. ${hint}`)
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `There is no tool ${JSON.stringify(name.slice(0, 100))}. ${hint}`,
+      )
     }
     const { call, end } = begin(request)
     try {

@@ -100,15 +100,20 @@ export const createLines = (input: Readable, output: Writable) => {
     add(chunk.subarray(from))
   }
 
+  /** The last line may end with the stream. */
+  const finish = (): void => {
+    if (size > 0) take(Buffer.from("\n"))
+  }
+
   const lines: Transport = {
-    start: async () => void input.on("data", take),
+    start: async () => void input.on("data", take).on("end", finish),
     send: async (message) => {
       if (!("method" in message)) open.delete(message.id)
       await write(withIds(JSON.stringify(inOwnWords(message))))
       if (open.size === 0) allSent()
     },
     close: async () => {
-      input.off("data", take).pause()
+      input.off("data", take).off("end", finish).pause()
       lines.onclose?.()
     },
   }
