@@ -20,7 +20,8 @@ const id = "invoice-42"
 /** As wrong as can be. */
 const lastValidBlockHeight = 1n
 
-const setUp = async (lie: keyof typeof lies, fate: Fate) => {
+/** `isLate`: the looks begin when the blockhash of what was sent has expired. */
+const setUp = async (lie: keyof typeof lies, fate: Fate, isLate = false) => {
   const virtual = createVirtualClock()
   const chain = createFakeChain(virtual.clock, fate)
   const honest = scriptedRelay(virtual.clock, (asked) => chain.answer(asked)).relay
@@ -32,6 +33,11 @@ const setUp = async (lie: keyof typeof lies, fate: Fate) => {
   const transaction = build(await virtual.run(honest.latestBlockhash({ commitment: "processed" })))
   const signature = signatureOf(transaction)
   const store = memoryStore()
+  const wait = async (): Promise<void> => {
+    if (!isLate) return
+    await clock.sleep(1000)
+    chain.skip(400)
+  }
   return {
     virtual,
     clock,
@@ -41,7 +47,19 @@ const setUp = async (lie: keyof typeof lies, fate: Fate) => {
     signature,
     build,
     store,
-    send: () => honest.send({ transaction }),
+    send: async () => {
+      await honest.send({ transaction })
+      await wait()
+    },
+    /** Stores and sends the payment, and gives up. */
+    leave: async () => {
+      const leaving = new AbortController()
+      await createJournal({ relay: honest, store, clock }).submitOnce(id, transaction, {
+        signal: leaving.signal,
+        onStep: ({ step }) => (step === "accepted" ? leaving.abort() : undefined),
+      })
+      await wait()
+    },
   }
 }
 
@@ -64,10 +82,8 @@ const until = async (clock: Clock, call: () => Promise<Outcome>): Promise<Ended>
   return undefined
 }
 
-/** Every way to an end. */
-const paths: Readonly<Record<string, (set: Setup) => Promise<Ended>>> = {
-  submit: ({ relay, transaction, clock }) =>
-    until(clock, () => submit(relay, { transaction, lastValidBlockHeight, clock })),
+/** Every way to an end of what was sent before. */
+const laterPaths: Readonly<Record<string, (set: Setup) => Promise<Ended>>> = {
   "settle with the bytes": async ({ relay, transaction, signature, clock, send }) => {
     await send()
     return until(clock, () => settle(relay, { signature, resend: transaction, lastValidBlockHeight, clock }))
@@ -76,22 +92,44 @@ const paths: Readonly<Record<string, (set: Setup) => Promise<Ended>>> = {
     await send()
     return until(clock, () => settle(relay, { signature, lastValidBlockHeight, clock }))
   },
-  "submitOnce with bytes": ({ relay, transaction, store, clock }) =>
-    until(clock, () => createJournal({ relay, store, clock }).submitOnce(id, transaction, { lastValidBlockHeight })),
-  settleAll: async ({ relay, honest, transaction, store, clock }) => {
-    const leaving = new AbortController()
-    await createJournal({ relay: honest, store, clock }).submitOnce(id, transaction, {
-      signal: leaving.signal,
-      onStep: ({ step }) => (step === "accepted" ? leaving.abort() : undefined),
-    })
+  "submitOnce again": async ({ relay, transaction, store, clock, leave }) => {
+    await leave()
+    const journal = createJournal({ relay, store, clock })
+    return until(clock, () => journal.submitOnce(id, transaction, { lastValidBlockHeight }))
+  },
+  settleAll: async ({ relay, store, clock, leave }) => {
+    await leave()
     const journal = createJournal({ relay, store, clock })
     return until(clock, async () => (await journal.settleAll())[0] ?? Promise.reject(new Error("nothing is open")))
+  },
+}
+
+/** Every way to an end. */
+const paths: typeof laterPaths = {
+  ...laterPaths,
+  submit: ({ relay, transaction, clock }) =>
+    until(clock, () => submit(relay, { transaction, lastValidBlockHeight, clock })),
+  "submitOnce with bytes": ({ relay, transaction, store, clock }) =>
+    until(clock, () => createJournal({ relay, store, clock }).submitOnce(id, transaction, { lastValidBlockHeight })),
+}
+
+/** Every way to the end of what has landed and is too old to be sent again. */
+const latePaths: typeof laterPaths = {
+  ...laterPaths,
+  "submitOnce of bytes that nobody stored": async ({ relay, transaction, store, clock, send }) => {
+    await send()
+    return (await createJournal({ relay, store, clock }).submitOnce(id, transaction)).state
   },
 }
 
 describe.each(Object.keys(lies))("with a provider that %s, and a last height that is too low", (lie) => {
   test.each(Object.entries(paths))("%s says landed of a transaction that lands after 40 seconds", async (_, run) => {
     const set = await setUp(lie, () => 40_000)
+    expect(await set.virtual.run(run(set))).toBe("landed")
+  })
+
+  test.each(Object.entries(latePaths))("%s says landed of a transaction that landed long ago", async (_, run) => {
+    const set = await setUp(lie, () => 100, true)
     expect(await set.virtual.run(run(set))).toBe("landed")
   })
 

@@ -17,14 +17,21 @@ export const lies: Readonly<Record<string, (chain: Chain) => (asked: Asked) => S
     let turn = 0
     return (asked) => chain.answer(asked, asked.route === "send" ? 0 : (turn++ % 2) * lag)
   },
-  "balances between two nodes, one of which has lost its history": (chain) => {
-    let turn = 0
-    return (asked) => {
-      const said = chain.answer(asked)
-      if (!isLookUp(asked) || typeof said === "string" || turn++ % 2 === 0) return said
-      return ok({ ...Object(said.body), status: null })
-    }
-  },
+  ...Object.fromEntries(
+    [2, 3, 6].flatMap((nodes) =>
+      Array.from({ length: nodes }, (_, kept) => [
+        `takes ${nodes} nodes in turns, of which only number ${kept + 1} has the history`,
+        (chain: Chain) => {
+          let turn = 0
+          return (asked: Asked) => {
+            const said = chain.answer(asked)
+            if (turn++ % nodes === kept || !isLookUp(asked) || typeof said === "string") return said
+            return ok({ ...Object(said.body), status: null })
+          }
+        },
+      ]),
+    ),
+  ),
   "follows a fork that doesn't know the blockhash": (chain) => (asked) => {
     const said = chain.answer(asked)
     if (asked.route !== "fee" || asked.body["commitment"] !== "processed" || typeof said === "string") return said

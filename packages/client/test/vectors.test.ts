@@ -45,6 +45,7 @@ const file = z.strictObject({
             route: z.literal("signature-status"),
             request: z.strictObject({ searchTransactionHistory: z.boolean() }),
             answer,
+            times: z.int().optional(),
           }),
           z.strictObject({
             route: z.literal("latest-blockhash"),
@@ -137,12 +138,13 @@ describe("what a client must conclude", () => {
       message: readSigned(transaction.transaction).message,
       atLarge: settle === true ? 1 : 0,
     })
-    for (const [index, one] of heard.entries()) {
+    const all = heard.flatMap((one) => ("times" in one ? Array.from({ length: one.times ?? 1 }, () => one) : [one]))
+    for (const [index, one] of all.entries()) {
       if (one.route === "send") known = learn(known, { step: "sending" })
       const step = await stepOf(one, known)
       if ("error" in step) expect(step.error).toBeInstanceOf(SvcError)
       known = learn(known, step)
-      const last = index === heard.length - 1 && gaveUp === undefined
+      const last = index === all.length - 1 && gaveUp === undefined
       expect(told(conclude(known))).toEqual(last ? wanted : null)
     }
     if (gaveUp === true) expect(told(giveUp(known))).toEqual(wanted)

@@ -1,9 +1,10 @@
 import { blockhashAge } from "@svc/common/chain-constants"
 import type { Clock } from "../http/clock.ts"
-import { asSvcError, ownError } from "../http/error.ts"
+import { asSvcError, ownError, type SvcError } from "../http/error.ts"
 import { readPayment, type SignedPayment } from "./payment.ts"
 import type { Abortable, ChainView, Relay, Transaction } from "../relay/relay.ts"
 import type { ChainError } from "../relay/relay-answers.ts"
+import { rowLength } from "../submit/judge.ts"
 import { pauseAfter, viewOnce } from "../submit/settle-loop.ts"
 import { heightOf } from "../submit/submit.ts"
 import { refusal } from "../relay/wire.ts"
@@ -92,7 +93,8 @@ export const prepare = async (
   const simulate = async ({ base64 }: SignedPayment, where: ChainView, mayHaveLanded = false) => {
     const run = await ask(() => relay.simulate({ transaction: base64, sigVerify: true, ...where, ...abortable }))
     const { err, logs } = run
-    if (err === null || (mayHaveLanded && err === "AlreadyProcessed")) return { slot: run.contextSlot, err }
+    if (err === null || (mayHaveLanded && err === "AlreadyProcessed"))
+      return { slot: run.contextSlot, isNew: err === null }
     const details = { err, logs: logs?.slice(-lastLogs) ?? null }
     if (err === "BlockhashNotFound") {
       const message = "Nothing was stored or sent. Sign again with a new blockhash"
@@ -118,16 +120,25 @@ export const prepare = async (
 
   await accept(source, source.blockhash)
   const { signature } = source
-  const [{ status, contextSlot }, { height: finalizedHeight }] = await Promise.all([
-    ask(() => relay.signatureStatus({ signature, searchTransactionHistory: true, ...abortable })),
-    view(),
-  ])
+  const look = () => ask(() => relay.signatureStatus({ signature, searchTransactionHistory: true, ...abortable }))
+  const [{ status, contextSlot }, { height: finalizedHeight }] = await Promise.all([look(), view()])
+  /** Bytes that are too old may have landed: behind a URL there may be nodes in turns, and one alone may have the history. */
+  const lookAgain = async (error: SvcError) => {
+    if (error.code !== "blockhash-not-found") throw error
+    for (let looks = 0; looks < rowLength; looks++) {
+      const again = (await look()).status
+      if (again !== null) return { slot: again.slot, isNew: false }
+    }
+    throw error
+  }
   // A block with the transaction, or a simulation that knows its blockhash, proves that the blockhash isn't newer. A node that
   // lags behind the look-up doesn't know the newest ones.
-  const seen = status ?? (await simulate(source, { commitment: "processed", minContextSlot: contextSlot }, true))
-  const where = { commitment: "processed", minContextSlot: seen.slot } as const
-  const { blockHeight } = await ask(() => relay.blockHeight({ ...where, ...abortable }))
+  const at = (minContextSlot: bigint) => ({ commitment: "processed", minContextSlot }) as const
+  const { slot, isNew } =
+    status === null
+      ? await simulate(source, at(contextSlot), true).catch(lookAgain)
+      : { slot: status.slot, isNew: false }
+  const { blockHeight } = await ask(() => relay.blockHeight({ ...at(slot), ...abortable }))
   const end = later(heightOf(options.lastValidBlockHeight ?? 0n), blockHeight + blockhashAge)
-  const isNew = status === null && seen.err === null
   return { payment: source, finalizedHeight, lastValidBlockHeight: end, isNew }
 }

@@ -69,9 +69,9 @@ export type Knowledge = {
   readonly bound: bigint | undefined
   /** A final block that is too high for the transaction, unless its blockhash is still valid. */
   readonly over: { readonly height: bigint; readonly slot: bigint } | undefined
-  /** The blockhash was unknown when it was last asked for. */
+  /** The blockhash was unknown when it was asked for before this row of look-ups. */
   readonly isForgotten: boolean
-  /** How many look-ups searched the history up to `over` and found nothing, each after the blockhash was unknown. */
+  /** How many look-ups searched the history up to `over` and found nothing, each after the blockhash was found unknown. */
   readonly absences: number
   /** The slot of the last of them. */
   readonly absentUpTo: bigint
@@ -82,6 +82,9 @@ export type Knowledge = {
 
 /** For how many blocks after its last one a provider is trusted to find a transaction. */
 const memory = 150_000n
+
+/** How many look-ups follow each other: behind a URL there may be nodes in turns, and one alone may have the history. */
+export const rowLength = 6
 
 /** Knowledge before the first step. `atLarge` is 1 if an earlier process may have sent copies. */
 export const nothingKnown = (
@@ -103,7 +106,11 @@ export const nothingKnown = (
 const later = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 
 /** The commitment at which the blockhash is asked for next: its block may not be final yet, or the node may follow a fork. */
-export const nextCommitment = ({ absences }: Knowledge): Commitment => commitments.at(-1 - absences) ?? "processed"
+export const nextCommitment = ({ absences }: Knowledge): Commitment =>
+  commitments.at(-1 - Math.floor(absences / rowLength)) ?? "processed"
+
+/** Whether a row of look-ups has begun: the next one follows at once. */
+export const isInRow = ({ absences }: Pick<Knowledge, "absences">): boolean => absences % rowLength > 0
 
 /** The slot that a response about the blockhash must have reached: a node that lags doesn't know the newest ones. */
 export const slotToReach = ({ tip, over }: Knowledge, commitment: Commitment): bigint =>
@@ -132,12 +139,10 @@ export const learn = (known: Knowledge, step: Step): Knowledge => {
       const { message, over, isForgotten, absences, absentUpTo } = known
       const counts =
         over !== undefined && searched && contextSlot >= over.slot && (message === undefined || isForgotten)
+      const seen = { ...known, tip, status, absences: counts ? absences + 1 : absences }
       return {
-        ...known,
-        tip,
-        status,
-        isForgotten: false,
-        absences: counts ? absences + 1 : absences,
+        ...seen,
+        isForgotten: counts && isForgotten && isInRow(seen),
         absentUpTo: counts ? contextSlot : absentUpTo,
       }
     }
@@ -179,8 +184,7 @@ export const conclude = (known: Knowledge): Outcome | undefined => {
   // While any copy may be on its way, the refusal of another one proves nothing.
   if (known.atLarge === 0 && refusal !== undefined && !refusal.retryable && status === null && !known.wasConfirmed)
     return { state: "not-submitted", error: refusal }
-  // Behind a URL there may be nodes that have lost a part of the history.
-  if (over === undefined || absences < commitments.length || known.wasConfirmed) return undefined
+  if (over === undefined || absences < commitments.length * rowLength || known.wasConfirmed) return undefined
   // There are at least as many slots as blocks, so the look-up can't have seen a higher block.
   const lookedAt = over.height + absentUpTo - over.slot
   if (lookedAt <= lastValidBlockHeight + memory) return { state: "expired", signature }

@@ -4,6 +4,7 @@ import { asSvcError } from "../http/error.ts"
 import {
   conclude,
   giveUp,
+  isInRow,
   isOver,
   type Knowledge,
   learn,
@@ -29,7 +30,9 @@ export type LoopOptions = Abortable & {
 const usualRebroadcastMs = 2000
 const firstLookMs = 500
 const lookMs = 1000
-/** How long to wait between look-ups that prove a caller's word: a provider that lags by less is seen to catch up. */
+/** How long to wait between the look-ups of a row. */
+const rowMs = 200
+/** How long to wait between rows of look-ups that prove a caller's word: a provider that lags by less is seen to catch up. */
 const doubtMs = 10_000
 /** No chain makes blocks faster. */
 const shortestBlockMs = 200
@@ -157,7 +160,8 @@ export const settleWith = (
     await clock.sleep(base64 === undefined ? 0 : firstLookMs, over)
     while (!over.aborted) {
       const searched = isOver(known)
-      const asked = searched && known.message !== undefined ? await askOnce(relay, known, abortable) : undefined
+      const isToAsk = searched && known.message !== undefined && !known.isForgotten
+      const asked = isToAsk ? await askOnce(relay, known, abortable) : undefined
       if (asked !== undefined) take(asked)
       // The caller's height was too low: how much isn't known.
       if (searched && !isOver(known)) nextViewAt = clock.now() + longestPauseMs
@@ -177,7 +181,7 @@ export const settleWith = (
       failures = failure === undefined ? 0 : failures + 1
       await clock.sleep(
         failure === undefined
-          ? (isOver(known) ? proofMs : lookMs) * (0.8 + clock.random() * 0.4)
+          ? (isInRow(known) ? rowMs : isOver(known) ? proofMs : lookMs) * (0.8 + clock.random() * 0.4)
           : pauseAfter(failures, failure.error.retryAfterMs, clock),
         over,
       )
