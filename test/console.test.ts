@@ -191,6 +191,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await confirm("Revoke")
     await row.getByText("active").waitFor({ state: "detached" })
     expect(await works(second)).toBe(401)
+    await page.locator("[aria-label='Keys']:focus").waitFor()
 
     await page.getByLabel("Kind").selectOption("publishable")
     await page.getByLabel("Name").fill("page")

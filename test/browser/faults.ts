@@ -58,7 +58,11 @@ export const faultsOf = async (page: Page, options: axe.RunOptions = {}): Promis
 }
 
 /** What the page's origin keeps in the browser. */
-export const keptBy = (page: Page): Promise<{ local: number; session: number; cookie: string }> =>
-  page.evaluate(() => ({ local: localStorage.length, session: sessionStorage.length, cookie: document.cookie }))
+export const keptBy = (page: Page): Promise<{ local: string[]; session: string[]; cookie: string }> =>
+  page.evaluate(() => ({
+    local: Object.keys(localStorage),
+    session: Object.keys(sessionStorage),
+    cookie: document.cookie,
+  }))
 
-export const nothingKept = { local: 0, session: 0, cookie: "" }
+export const nothingKept = { local: [], session: [], cookie: "" }

@@ -1,21 +1,31 @@
 import type { ComponentChildren } from "preact"
+import { useLayoutEffect, useRef } from "preact/hooks"
 
 export type TableProps = {
   readonly label: string
   readonly heads: readonly string[]
   readonly rows: readonly (readonly ComponentChildren[])[]
+  /** What each row is about, where rows can go. */
+  readonly ids?: readonly string[]
   /** What is said in place of an empty table. */
   readonly empty: string
   readonly readMore?: (() => void) | undefined
 }
 
-/** A table that scrolls, and on a narrow screen becomes blocks. */
-export const Table = ({ label, heads, rows, empty, readMore }: TableProps) =>
-  rows.length === 0 ? (
-    <p class="muted">{empty}</p>
+/** A table that scrolls, and on a narrow screen becomes blocks. It takes the focus of a row that goes. */
+export const Table = ({ label, heads, rows, ids, empty, readMore }: TableProps) => {
+  const place = useRef<HTMLDivElement & HTMLParagraphElement>(null)
+  const held = place.current?.contains(document.activeElement) === true ? document.activeElement : undefined
+  useLayoutEffect(() => {
+    if (held?.isConnected === false) place.current?.focus()
+  })
+  return rows.length === 0 ? (
+    <p class="muted" tabIndex={-1} ref={place}>
+      {empty}
+    </p>
   ) : (
     <>
-      <div class="table" tabIndex={0} role="region" aria-label={label}>
+      <div class="table" tabIndex={0} ref={place} role="region" aria-label={label}>
         <table>
           <thead>
             <tr>
@@ -28,7 +38,7 @@ export const Table = ({ label, heads, rows, empty, readMore }: TableProps) =>
           </thead>
           <tbody>
             {rows.map((cells, row) => (
-              <tr key={row}>
+              <tr key={ids?.[row] ?? row}>
                 {cells.map((cell, index) => (
                   <td key={index} data-label={heads[index]}>
                     {cell}
@@ -46,3 +56,4 @@ export const Table = ({ label, heads, rows, empty, readMore }: TableProps) =>
       )}
     </>
   )
+}

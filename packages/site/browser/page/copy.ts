@@ -26,12 +26,35 @@ export const addCopyButton = (block: HTMLElement): void =>
 export const addPageCopy = (link: HTMLAnchorElement): void =>
   link.after(copyButton("Copy for an agent", async () => (await fetch(link.href)).text()))
 
+const toolItem = "svc.tool"
+
+/** The tool whose code the reader chose last, here or on another page. A browser that lets a site store nothing throws. */
+const chosenTool = (): string | null => {
+  const here = new URLSearchParams(location.search).get("in")
+  try {
+    return here ?? localStorage.getItem(toolItem)
+  } catch {
+    return here
+  }
+}
+const chooseTool = (name: string): void => {
+  noteInAddress({ in: name })
+  try {
+    localStorage.setItem(toolItem, name)
+  } catch {
+    // Then it holds for this page.
+  }
+  for (const tab of document.querySelectorAll<HTMLElement>(".group .tabs button")) {
+    if (tab.textContent === name) tab.dispatchEvent(new Event("choose"))
+  }
+}
+
 /** Shows code for several tools for one of them at a time. */
 export const addTabs = (group: HTMLElement): void => {
   const blocks = [...group.querySelectorAll<HTMLElement>(":scope > .code")]
   if (blocks.length < 2) return
   const tabs = make("div", { class: "tabs" })
-  const wanted = new URLSearchParams(location.search).get("in")
+  const wanted = chosenTool()
   let first = 0
   const show = (chosen: number): void => {
     for (const [index, block] of blocks.entries()) {
@@ -45,10 +68,8 @@ export const addTabs = (group: HTMLElement): void => {
     const tab = make("button", { type: "button" }, name)
     label?.remove()
     if (name === wanted) first = index
-    tab.addEventListener("click", () => {
-      noteInAddress({ in: name })
-      show(index)
-    })
+    tab.addEventListener("choose", () => show(index))
+    tab.addEventListener("click", () => chooseTool(name))
     tabs.append(tab)
   }
   group.prepend(tabs)

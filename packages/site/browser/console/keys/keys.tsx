@@ -69,6 +69,7 @@ export const KeysView = ({ onMade }: { readonly onMade: (made: MintedKey, replac
         label="Keys"
         heads={["Key", "Class", "Status", "Created", "Last used", "Expires", "Actions"]}
         rows={rows}
+        ids={keys.map(({ id }) => String(id))}
         empty="No keys yet."
       />
       <h3>Mint a key</h3>

@@ -45,6 +45,7 @@ export const Deployments = ({ specId }: { readonly specId: number | undefined })
         label="Deployments"
         heads={["Stack", "Status", "Version", "Stream", "Deployed", "Actions"]}
         rows={rows}
+        ids={deployments.map(({ id }) => String(id))}
         empty="None yet."
       />
       {pending !== undefined && (
