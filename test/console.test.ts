@@ -535,36 +535,47 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     const { page } = tab
     await signIn(person, "account")
     const evil = `<img src=x onerror=alert(1)>\u202E"'</td><script>alert(2)</script>${"<b>".repeat(3500)}`
-    const key = {
-      id: 1,
-      name: evil,
+    const odd = {
+      name: "__proto__",
       key_class: "publishable",
       key_hint: "svc_pk_…9007199254740993",
       origin_allowlist: [evil],
-      status: "active",
-      current: false,
-      created_at: "2026-11-20T10:00:00.000Z",
-      expires_at: null,
-      last_used_at: null,
     }
-    const fulfil = (pattern: string, status: number, json: unknown) =>
-      page.route(`${instance.apiUrl}${pattern}`, (route) =>
-        route.request().method() === "OPTIONS"
-          ? route.continue()
-          : route.fulfill({ status, json, headers: { "access-control-allow-origin": "*" } }),
-      )
-    await fulfil("/api/auth/keys?*", 200, [key, { ...key, id: 2, name: "__proto__", key_hint: "constructor" }])
-    const error = { error: evil, code: evil, hint: evil, request_id: evil, details: { path: evil, reason: evil } }
-    await fulfil("/api/usage?*", 400, error)
-    await fulfil("/api/specs?*", 200, [{ id: 1, name: evil, description: evil, visibility: evil, latest_version: 1 }])
-    await fulfil("/api/automation/runs?*", 200, [{ id: 1, spec_id: 1, status: evil, error_message: evil }])
-    for (const view of ["keys", "usage", "stacks"]) {
-      await page.goto(consoleAt(view))
-      await page.locator(root).getByText("<img src=x onerror=alert(1)>").first().waitFor()
-      const text = await page.locator(root).innerText()
-      expect(text.length, view).toBeLessThan(9000)
-      expect(text).not.toContain("\u202E")
-      expect(await page.locator(`${root} :is(img, script, a[href^=javascript])`).count()).toBe(0)
+    const isWritten = /name|description|message|label|origin|email|url|path|text|reason|successor|slug|^hint$|^error$/
+    /** The response with this text in place of each that people write. */
+    const spoilt = (value: unknown, member = ""): unknown =>
+      typeof value === "string"
+        ? isWritten.test(member)
+          ? evil
+          : value
+        : Array.isArray(value)
+          ? value.map((one) => spoilt(one, member))
+          : typeof value === "object" && value !== null
+            ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, spoilt(one, name)]))
+            : value
+    let status = 200
+    await page.route(`${instance.apiUrl}/**`, async (route) => {
+      const isStream = route.request().headers()["accept"] === "text/event-stream"
+      if (isStream || route.request().method() !== "GET") return route.continue()
+      const response = await route.fetch()
+      const json = spoilt(await response.json()) as object
+      const isKeys = /auth\/keys\?/.test(route.request().url())
+      const error = { error: evil, code: evil, hint: evil, request_id: evil, details: { path: evil, reason: evil } }
+      const rows = isKeys ? [...(json as object[]), Object.assign(spoilt((json as object[])[0]) as object, odd)] : json
+      return route.fulfill({ response, status, json: status > 200 ? error : rows })
+    })
+    for (status of [400, 200]) {
+      // Nobody writes anything that the usage shows.
+      const views = ["account", "keys", "stacks", "specs/1", "runs/1", "changes"].concat(status === 400 ? "usage" : [])
+      for (const view of views) {
+        await page.goto("about:blank")
+        await page.goto(consoleAt(view))
+        await page.locator(root).getByText("<img src=x onerror=alert(1)>").first().waitFor()
+        const text = await page.locator(root).innerText()
+        expect(text.length, `${view} ${status}`).toBeLessThan(12_000)
+        expect(text, `${view} ${status}`).not.toContain("\u202E")
+        expect(await page.locator(`${root} :is(img, script, a[href^=javascript])`).count()).toBe(0)
+      }
     }
     await page.goto(consoleAt("keys"))
     await page.getByText("svc_pk_…9007199254740993").waitFor()
