@@ -14,7 +14,7 @@ import { ask, attackers, attacksOn, largeVersion, smallVersion } from "./attacks
 import { publishStack } from "./publish-stack.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
-const attackMs = full ? 20_000 : 300
+const attackMs = full ? 20_000 : 50
 const attack = { ms: attackMs, most: full ? 4500 : 600 }
 
 const ends: (() => unknown)[] = []

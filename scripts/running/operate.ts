@@ -10,7 +10,8 @@ export const platformFolder = join(import.meta.dirname, "../../apps/platform-api
  * the platform must not run on it. Rejects with what the command wrote if it fails.
  */
 export const operate = async (env: Environment, ...command: readonly string[]): Promise<unknown> => {
-  const options = { cwd: platformFolder, env, timeout: 60_000 }
+  const { NODE_COMPILE_CACHE } = process.env
+  const options = { cwd: platformFolder, env: { NODE_COMPILE_CACHE, ...env }, timeout: 60_000 }
   const { stdout } = await promisify(execFile)(process.execPath, ["src/main.ts", ...command], options)
   return JSON.parse(stdout)
 }
