@@ -1,4 +1,4 @@
-import { McpServer, ResourceNotFoundError, ResourceTemplate } from "@modelcontextprotocol/server"
+import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from "@modelcontextprotocol/server"
 import { type Product, serveTools, ToolError } from "@svc/mcp"
 import { pageUrl } from "@svc/site"
 import { findPage, readReference } from "../corpus/slug.ts"
@@ -28,6 +28,7 @@ const instructionsFor = ({ name, about }: Product, hasStacks: boolean): string =
 const mostProposals = 100
 const markdown = "text/markdown"
 // Pages change with a deployment or while an author edits them: a minute is short enough for both.
+const aboutPages = { title: "Documentation page", description: "A page by its slug, as Markdown.", mimeType: markdown }
 const hint = { ttlMs: 60_000, cacheScope: "public" } as const
 
 const succeeded = ({ structured, texts }: ToolAnswer) => ({
@@ -42,48 +43,51 @@ const failed = (error: unknown) => {
 }
 
 /** Makes an MCP server for one request. It is stateless, and the same for every client and revision. */
-export const createDocsServer = (library: Library, version: string): McpServer => {
+export const createDocsServer = (library: Library, version: string): Server => {
   const { corpus, baseUrl, product, tools } = library
-  const server = new McpServer(
-    { name: serverName, title: titleFor(product), version },
-    {
-      instructions: instructionsFor(product, corpus.pages.has("stacks")),
-      capabilities: {
-        tools: { listChanged: false },
-        resources: { listChanged: false },
-        prompts: { listChanged: false },
-        completions: {},
-      },
-      cacheHints: {
-        "tools/list": hint,
-        "prompts/list": hint,
-        "resources/list": hint,
-        "resources/templates/list": hint,
-        "resources/read": hint,
-        "server/discover": hint,
-      },
-    },
-  )
-  serveTools(server.server, tools, { begin: () => ({ call: library, end: () => {} }), succeeded, failed })
-  for (const { slug, name } of agentFiles) {
-    const page = corpus.pages.get(slug)
-    if (page === undefined) continue
-    const uri = pageUrl(baseUrl, slug)
-    const { title, description } = page
-    server.registerResource(name, uri, { title, description, mimeType: markdown }, () => ({
-      contents: [{ uri, mimeType: markdown, text: page.markdown }],
-    }))
-  }
   const pageTemplate = `${baseUrl}/{+slug}.md`
-  const template = new ResourceTemplate(pageTemplate, { list: undefined })
-  const about = { title: "Documentation page", description: "A page by its slug, as Markdown.", mimeType: markdown }
-  server.registerResource("page", template, about, (uri) => {
-    const page = findPage(corpus, readReference(uri.href, baseUrl).path)
-    if (page === undefined) throw new ResourceNotFoundError(uri.href)
-    return { contents: [{ uri: uri.href, mimeType: markdown, text: page.markdown }] }
+  const hints = {
+    "tools/list": hint,
+    "prompts/list": hint,
+    "resources/list": hint,
+    "resources/templates/list": hint,
+    "resources/read": hint,
+    "server/discover": hint,
+  }
+  const [unchanging, instructions] = [{ listChanged: false }, instructionsFor(product, corpus.pages.has("stacks"))]
+  const capabilities = { tools: unchanging, resources: unchanging, prompts: unchanging, completions: {} }
+  // McpServer registers each tool and resource anew: the two together cost more than a search's own work with the SDK.
+  const server = new Server(
+    { name: serverName, title: titleFor(product), version },
+    { instructions, capabilities, cacheHints: hints },
+  )
+  serveTools(server, tools, { begin: () => ({ call: library, end: () => {} }), succeeded, failed })
+  server.setRequestHandler("resources/list", () => ({
+    resources: agentFiles.flatMap(({ slug, name }) => {
+      const page = corpus.pages.get(slug)
+      if (page === undefined) return []
+      const { title, description } = page
+      return [{ uri: pageUrl(baseUrl, slug), name, title, description, mimeType: markdown }]
+    }),
+  }))
+  server.setRequestHandler("resources/templates/list", () => ({
+    resourceTemplates: [{ name: "page", uriTemplate: pageTemplate, ...aboutPages }],
+  }))
+  server.setRequestHandler("resources/read", ({ params: { uri } }) => {
+    const isPage = uri.startsWith(`${baseUrl}/`) && uri.endsWith(".md")
+    const page = isPage ? findPage(corpus, readReference(uri, baseUrl).path) : undefined
+    if (page === undefined) throw new ResourceNotFoundError(uri)
+    return { contents: [{ uri, mimeType: markdown, text: page.markdown }] }
+  })
+  server.setRequestHandler("prompts/list", () => ({ prompts: [] }))
+  server.setRequestHandler("prompts/get", ({ params: { name } }) => {
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `There is no prompt ${JSON.stringify(name.slice(0, 100))}.`,
+    )
   })
   // Anything else gets an empty list, not an error: clients ask while their users type.
-  server.server.setRequestHandler("completion/complete", ({ params: { ref, argument } }) => {
+  server.setRequestHandler("completion/complete", ({ params: { ref, argument } }) => {
     const known = ref.type === "ref/resource" && ref.uri === pageTemplate && argument.name === "slug"
     const slugs = known ? [...corpus.pages.keys()].filter((slug) => slug.startsWith(argument.value)) : []
     return {
