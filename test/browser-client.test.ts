@@ -6,7 +6,7 @@ import { address, createSolanaRpc, lamports } from "@solana/kit"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 
 import { fencesOf } from "../apps/docs-server/test/content/steps.ts"
-import { bundle } from "../packages/client/scripts/bundle.ts"
+import { bundle, bundled } from "../packages/client/scripts/bundle.ts"
 import { amount, recipientOf } from "../packages/client/test/payment-process.ts"
 import { createPayer } from "../packages/client/test/payments.ts"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
@@ -38,25 +38,23 @@ describe.skipIf(noBrowser)("the client library in a page", () => {
   let browser: Browser
   let server: PageServer
   let origin: string
-  let library: string
   let key: string
   /** A tab with the library in its globals. */
   const openTab = async (): Promise<Tab> => {
     const tab = await browser.open(origin)
-    const source = `data:text/javascript;base64,${library}`
-    await tab.page.evaluate(`import("${source}").then((client) => Object.assign(globalThis, { client }))`)
+    await tab.page.evaluate(`import("/svc-client.js").then((client) => Object.assign(globalThis, { client }))`)
     return tab
   }
   beforeAll(async () => {
     browser = await startChromium()
     instance = await startInstance(undefined, openToPages)
-    server = await startPageServer()
-    origin = `http://localhost:${server.port}`
-    key = (await newKeys(instance.apiUrl, origin)).publishable
     const folder = await mkdtemp(join(tmpdir(), "svc-client-page-"))
     await bundle(folder, { minify: true })
-    library = await readFile(join(folder, "svc-client.js"), "base64")
+    const scripts = bundled.map(async (file) => [`/${file}`, await readFile(join(folder, file), "utf8")] as const)
+    server = await startPageServer(Object.fromEntries(await Promise.all(scripts)))
     await rm(folder, { recursive: true })
+    origin = `http://localhost:${server.port}`
+    key = (await newKeys(instance.apiUrl, origin)).publishable
   }, 180_000)
   afterAll(async () => {
     await browser?.close()

@@ -1,10 +1,13 @@
 import { startReceiver } from "@svc/testing"
 
-/** Serves one empty page, on a loopback port: its origin is all that matters. */
-export const startPageServer = async () => {
+/** Serves one empty page, on a loopback port: its origin is all that matters. @param scripts by their paths */
+export const startPageServer = async (scripts: Readonly<Record<string, string>> = {}) => {
   const { url, answer, close } = await startReceiver()
   const html = '<!doctype html><html lang="en"><title>A page</title><link rel="icon" href="data:,"></html>'
-  answer((_, response) => response.setHeader("content-type", "text/html").end(html))
+  answer(({ url: path = "" }, response) => {
+    const script = scripts[path]
+    response.setHeader("content-type", script === undefined ? "text/html" : "text/javascript").end(script ?? html)
+  })
   return { port: Number(new URL(url).port), close }
 }
 

@@ -10,6 +10,7 @@ export const library = join(import.meta.dirname, "..")
 /** What is loaded when it is first used: each a file of its own, which shares no code with the rest. */
 const loadedLater = {
   changes: "platform/changes",
+  "indexed-db": "journal/indexed-db",
   "stream-watch": "stream/stream-watch",
   "transport-methods": "relay/transport-methods",
   where: "stream/where",

@@ -7,6 +7,7 @@ import {
   signatureOf,
   type Store,
   type SubmitOnceOptions,
+  type SvcError,
 } from "../src/index.ts"
 import { createFakeChain, type Fate } from "./fake-chain.ts"
 import { createPayer, newAddress } from "./payments.ts"
@@ -470,7 +471,7 @@ describe("bytes that were signed elsewhere", () => {
   test("that have landed before aren't sent again", async () => {
     const set = setUp()
     const bytes = await signed(set)
-    await set.pay({}, bytes, "a")
+    await set.run(createJournal({ relay: set.relay, store: memoryStore(), clock: set.clock }).submitOnce("a", bytes))
     expect(await set.pay({}, bytes, "b")).toMatchObject({ state: "landed", replayed: true })
     expect(set.sends()).toBe(1)
   })
@@ -538,6 +539,43 @@ test("a store that fails or takes nothing stops the payment with nothing sent", 
     await expect(pay()).rejects.toMatchObject({ code: "journal-unavailable" })
     expect(sends()).toBe(0)
   }
+})
+
+test("bytes that another id has are rejected, whether it is at work, has landed, or is stored at the same time by another process", async () => {
+  const set = setUp()
+  const { blockhash } = await set.run(set.relay.latestBlockhash({ commitment: "processed" }))
+  const [bytes, others] = [set.build()({ blockhash }), set.build(newAddress())({ blockhash })]
+  const journals = ["a", "b", "c"].map((id) => ({
+    id,
+    journal: createJournal({ relay: set.relay, store: set.store, clock: set.clock }),
+  }))
+  const said = await set.run(
+    Promise.all(
+      journals.map(({ id, journal }) => journal.submitOnce(id, bytes).catch((error: unknown) => error as SvcError)),
+    ),
+  )
+  expect(said.map((one) => ("code" in one ? one.code : one.state)).toSorted()).toEqual([
+    "duplicate-transaction",
+    "duplicate-transaction",
+    "landed",
+  ])
+  const landed = (await set.journal.list()).map(({ id }) => id)
+  expect(landed).toHaveLength(1)
+  await expect(set.pay({}, bytes, "d")).rejects.toMatchObject({
+    code: "duplicate-transaction",
+    message: `Nothing was sent for "d": it has the transaction of "${landed[0]}", which lands once. Make it differ by a memo or another blockhash`,
+  })
+  // The id is unused.
+  expect(await set.pay({}, set.build(), "d")).toMatchObject({ state: "landed" })
+
+  const put: Store["put"] = async (id, record, version) => {
+    // Another process stores the same bytes first.
+    if (id === "e") await set.store.put("f", { ...(record as PaymentRecord), id: "f" }, 0)
+    return set.store.put(id, record, version)
+  }
+  const both = createJournal({ relay: set.relay, store: { ...set.store, put }, clock: set.clock })
+  await expect(set.run(both.submitOnce("e", others))).rejects.toMatchObject({ code: "duplicate-transaction" })
+  expect((await set.journal.list()).map(({ id }) => id)).not.toContain("e")
 })
 
 test("two ids with one and the same transaction are two payments: the second is rejected, not taken for paid", async () => {

@@ -64,11 +64,20 @@ const checkId = (id: unknown): void => {
 const reused = (id: string, stored: object, given: object): SvcError =>
   refusal("id-reused", `"${id}" belongs to another payment: use another id`, { stored, given })
 
+const duplicate = (id: string, other: string): SvcError =>
+  refusal(
+    "duplicate-transaction",
+    `Nothing was sent for "${id}": it has the transaction of "${other}", which lands once. Make it differ by a memo or another blockhash`,
+  )
+
 const givenUp = (): SvcError => refusal("aborted", "Given up: nothing was stored or sent")
 
 /** Says that this call didn't bring the outcome about. */
 const replayed = (outcome: PaymentOutcome): PaymentOutcome =>
   outcome.state === "undecided" ? outcome : { ...outcome, replayed: true }
+
+/** The signatures that this process is working on, with their ids, in whatever journal. */
+const working = new Map<string, string>()
 
 /**
  * A journal of payments. At most one transaction per id ever lands, even if processes crash at any moment or many try at
@@ -88,9 +97,6 @@ export const createJournal = ({
   const records = createRecords(store)
   const { read, write, list, forget } = records
   const settle = createSettler({ relay, records, allowRelay, genesisHash, clock })
-  /** The signatures that this process is working on, with their ids. */
-  const working = new Map<string, string>()
-
   const submitOnce = async (
     id: string,
     source: BuildPayment | Transaction,
@@ -157,10 +163,7 @@ export const createJournal = ({
       const { base64, signature, facts } = prepared.payment
       if (options.signal?.aborted === true) throw givenUp()
       const other = working.get(signature) ?? id
-      if (other !== id) {
-        const message = `"${id}" and "${other}" have one transaction: make them differ by a memo`
-        throw refusal("duplicate-transaction", message)
-      }
+      if (other !== id) throw duplicate(id, other)
       const now = new Date().toISOString()
       const attempt: Attempt = {
         id,
@@ -186,6 +189,12 @@ export const createJournal = ({
       working.set(signature, id)
       try {
         if (!(await write(next))) continue
+        // Only what is stored can be seen by others: of two that store it at once, each sees the other.
+        const twin = (await list()).find((one) => one.id !== id && "signature" in one && one.signature === signature)
+        if (twin?.id !== undefined) {
+          await forget(id, { force: true })
+          throw duplicate(id, twin.id)
+        }
         const outcome = await settle(next, { ...options, isMine: prepared.isNew })
         if (outcome.state !== "expired" || signed !== undefined) return prepared.isNew ? outcome : replayed(outcome)
       } finally {
