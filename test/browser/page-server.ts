@@ -4,7 +4,7 @@ import { startReceiver } from "@svc/testing"
 export const startPageServer = async (scripts: Readonly<Record<string, string>> = {}) => {
   const { url, answer, close } = await startReceiver()
   const html = '<!doctype html><html lang="en"><title>A page</title><link rel="icon" href="data:,"></html>'
-  answer(({ url: path = "" }, response) => {
+  answer(({ url: path }, response) => {
     const script = scripts[path]
     response.setHeader("content-type", script === undefined ? "text/html" : "text/javascript").end(script ?? html)
   })

@@ -133,6 +133,32 @@ test("a payment tells its purpose, and continues at a relay that has moved only 
   await moved.close()
 })
 
+test("a payment whose copy is rejected stays open and says so; the same bytes land it, and other ids can't have them", async () => {
+  const { base64, signature } = await setup.wallet.transfer()
+  const rejected: Lie = {
+    answer: async (body) => {
+      const { id } = JSON.parse(body) as { readonly id: number }
+      const error = { code: -32003, message: "Transaction signature verification failure" }
+      const headers = { "content-type": "application/json" }
+      return { status: 200, headers, body: Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, error })) }
+    },
+  }
+  answerTo = (body) => (methodOf(body) === "sendTransaction" ? rejected : undefined)
+  const refused = await setup.svc(sendArgs("rejected"), base64)
+  answerTo = () => undefined
+  expect(refused.code).toBe(3)
+  expect(json(refused)).toMatchObject({
+    state: "undecided",
+    signature,
+    lastError: { code: "upstream_rpc_error", details: { code: -32003 } },
+    next: expect.stringContaining("Under another id it could be paid twice"),
+  })
+  expect(json(await setup.svc(["payments", "show", "rejected", "--json"]))).toMatchObject({ state: "open" })
+  const other = json(await setup.svc(sendArgs("rejected too"), base64))
+  expect(other).toMatchObject({ code: "duplicate-transaction", error: expect.stringContaining('"rejected"') })
+  expect(json(await setup.svc(sendArgs("rejected"), base64))).toMatchObject({ state: "landed", signature })
+})
+
 test("a damaged record is shown as such, never taken for none, and goes by force", async () => {
   const before = new Set(await readdir(journal()))
   const payment = await setup.wallet.transfer()

@@ -52,7 +52,7 @@ test("a failing transaction is not submitted, with the provider's reason and exi
       message: expect.stringMatching(/it needs 10,000,000,000 lamports, has 4,[\d,]+\. Nothing was stored or sent/),
       details: { err: { InstructionError: [0, { Custom: 1 }] }, logs: expect.any(Array) },
     },
-    next: "Sign the payment again and send the new bytes with the same id",
+    next: "Mend what the reason names (the payer's balance, the amount, the accounts), sign the payment again and send the new bytes with the same id",
   })
   expect(sent.stderr).toBe("")
   const tried = await setup.svc(["simulate", "--stack", "transfers", "--json"], base64)

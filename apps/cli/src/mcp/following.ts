@@ -34,7 +34,7 @@ export const checkField = ({ view, schema }: Viewed, field: string): void =>
 
 const tooOld = (): CliError =>
   new CliError("invalid-cursor", "after was never given out for this view, or is too old.", {
-    next: "Begin again: call read_view, or wait_for_change without after.",
+    next: "What changed since it was given out can't be told: call read_view, compare, and pass its next as after.",
   })
 
 /** What a change is to a reader of the records that match. A record that no longer does is deleted. */

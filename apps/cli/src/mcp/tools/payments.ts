@@ -11,6 +11,8 @@ import { bytes, inputOf, relayContext } from "./transactions.ts"
 /** Less than the minute after which clients give up a call. An undecided payment goes on with the next call. */
 const timeoutSeconds = "50"
 
+const mostDetails = 2000
+
 const id = z.string()
 const ending = {
   id: z.string(),
@@ -18,13 +20,16 @@ const ending = {
   signature: z.string().optional(),
   slot: z.unknown().optional(),
   err: z.unknown().optional(),
-  reason: z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }).optional(),
+  reason: z
+    .object({ code: z.string(), message: z.string(), hint: z.string().optional(), details: z.unknown().optional() })
+    .optional(),
   next: z.string().optional(),
 }
 
 const nextSteps: Readonly<Record<string, string>> = {
   expired: "It's proven that it can't land: sign it with a new blockhash and call submit_payment with the same id.",
-  undecided: "It may still land: call submit_payment with the same id and bytes, or settle_payments if it is listed.",
+  undecided:
+    "It may still land: call submit_payment with the same id and bytes, or settle_payments if it is listed. Under another id it could be paid twice.",
 }
 
 /** The members of an ending that a caller needs. */
@@ -36,12 +41,18 @@ const endingOf = <Given extends EndingJson & { readonly next?: string }>(given: 
   } = { lastError: undefined, error: undefined, ...plainJson(given) }
   const reason =
     given.state === "undecided" ? given.lastError : given.state === "not-submitted" ? given.error : undefined
-  const details = isObject(reason?.details) ? reason.details : {}
+  const { err: failure, logs, ...details } = isObject(reason?.details) ? reason.details : {}
+  const isShown = Object.keys(details).length > 0 && JSON.stringify(details).length < mostDetails
   return {
     ...rest,
-    err: given.state === "landed" ? given.err : details["err"],
-    reason: reason && { code: reason.code, message: reason.message, hint: reason.hint },
-    logs: Array.isArray(details["logs"]) ? details["logs"].map((line) => shortened(String(line))) : undefined,
+    err: given.state === "landed" ? given.err : failure,
+    reason: reason && {
+      code: reason.code,
+      message: reason.message,
+      hint: reason.hint,
+      details: isShown ? details : undefined,
+    },
+    logs: Array.isArray(logs) ? logs.map((line) => shortened(String(line))) : undefined,
     next: nextSteps[given.state] ?? given.next,
   }
 }
@@ -91,7 +102,7 @@ export const paymentTools = [
   defineTool({
     name: "settle_payments",
     description:
-      "Find out what became of open payments after a crash or an undecided end, or of the one with id. Sends their stored bytes again; signs nothing.",
+      "Find out what became of open payments after a crash or an undecided end, or of the one with id. Sends their stored bytes again, unless the provider rejected them; signs nothing.",
     input: { id: id.optional() },
     output: {
       payments: z.array(z.looseObject({ id: z.string(), state: z.string() })),

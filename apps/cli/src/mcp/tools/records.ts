@@ -73,7 +73,7 @@ export const recordTools = [
   defineTool({
     name: "read_view",
     description:
-      "Read the records that a view has now: those that fulfil where, sorted, the first limit of them. u64 are decimal strings and compare exactly. Name fields (paths) to save tokens. Default view: the stack's first.",
+      "Read the records that a view has now: those that fulfil where, sorted, the first limit of them. u64 are decimal strings and compare exactly. Name fields (paths) to save tokens. Default view: the first that the stack defines itself, which may keep the newest or largest alone.",
     input: {
       ...selection,
       sort: z.strictObject({ field: z.string(), order: z.enum(["asc", "desc"]).default("asc") }).optional(),
@@ -119,7 +119,11 @@ export const recordTools = [
         throw new CliError("record-too-large", "A record is larger than a result.", { next: "Name fewer fields." })
       }
       const isAll = !truncated && found.size <= limit
-      const hint = "Name fields, narrow where, pass key, or raise limit (100 at most)."
+      const hint = truncated
+        ? "Name fewer fields, or narrow where."
+        : limit < 100
+          ? "Raise limit (100 at most), narrow where, or pass key."
+          : "For more, sort by a field and pass its last value in where (gt or lt)."
       return { view, records: kept, next: read.next, ...(!isAll && { truncated: true, hint }) }
     },
   }),
