@@ -69,7 +69,7 @@ const hints: Readonly<Record<string, string>> = {
   "unreadable-file": "Pass the absolute path of an AST.",
   "invalid-request": "Correct the argument that the message names.",
   invalid_transaction: "Nothing was sent. Pass base64 of a whole transaction.",
-  unsigned_transaction: "Nothing was sent. Let the wallet sign it, then call the tool again.",
+  unsigned_transaction: "Nothing was sent: the wallet's signature is missing.",
   invalid_base64: "Nothing was sent. Pass base64 of the standard alphabet, with padding.",
   invalid_signature: "Pass the signature of a result, or of list_payments.",
   "run-waiting": "A person looks at svc runs, or call publish_stack with allow_breaking: true.",

@@ -73,7 +73,7 @@ export const recordTools = [
   defineTool({
     name: "read_view",
     description:
-      "Read the records that a view has now: those that fulfil where, sorted, the first limit of them. u64 are decimal strings and compare exactly. Name fields (paths) to save tokens. Default view: the first that the stack defines itself, which may keep the newest or largest alone.",
+      "Read the records that a view has now: those that fulfil where, sorted, the first limit of them. u64 are decimal strings and compare exactly. Name fields (paths) to save tokens. Default view: the stack's own first, which may keep few records.",
     input: {
       ...selection,
       sort: z.strictObject({ field: z.string(), order: z.enum(["asc", "desc"]).default("asc") }).optional(),
