@@ -69,8 +69,10 @@ test.each([
   [{ ...given, limit: "five" }, "limit must be a number."],
   [{ ...given, limit: "5.5" }, "limit must be an integer."],
   [{ ...given, limit: 101, order: "up" }, "limit must be at most 100; order must be one of asc, desc."],
-  [{ ...given, fields: "a" }, "fields must be an array."],
-  [{ ...given, sort: '["a"]' }, "sort must be an object."],
+  [{ ...given, fields: "a" }, 'fields must be an array, such as ["…"].'],
+  [{ ...given, sort: '["a"]' }, 'sort must be an object, such as {"field":"…","order":"asc"}.'],
+  [{ ...given, where: "x" }, 'where must be an array, such as [{"field":"…","op":"…","value":"…"}].'],
+  [{ ...given, value: 5 }, "value isn't an argument of read."],
   [{ ...given, where: [{ op: "eq" }] }, "where[0].field is missing."],
   [{ ...given, limt: 5 }, "limt isn't an argument of read (did you mean limit?)."],
   [

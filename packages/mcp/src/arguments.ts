@@ -54,28 +54,47 @@ const namesIn = ({ properties = {}, items = {}, anyOf = [] }: JsonSchema): strin
 
 const mostFaults = 3
 
-/** What takes arguments: a schema, and the same as clients list it. */
-type Taking<Input extends z.ZodObject> = { readonly name: string; readonly input: Input; readonly listed: JsonSchema }
+/** What takes arguments: a schema, the same as clients list it, and what a call with others is sure not to have done. */
+type Taking<Input extends z.ZodObject> = {
+  readonly name: string
+  readonly input: Input
+  readonly listed: JsonSchema
+  readonly untouched?: string | undefined
+}
+
+/** A value of a schema with all of its members, as an example. */
+const exampleOf = ({ type, properties = {}, items, anyOf, enum: values }: JsonSchema): unknown => {
+  if (anyOf !== undefined) return exampleOf(anyOf[0] ?? {})
+  if (type === "array") return [exampleOf(items ?? {})]
+  if (type !== "object") return values?.[0] ?? "…"
+  return Object.fromEntries(Object.entries(properties).map(([name, member]) => [name, exampleOf(member)]))
+}
 
 /**
  * The arguments of a call as a tool takes them. Null, an empty text and nothing are the same for what is optional, and a text that
  * parses to the wanted type counts as it. Throws invalid-arguments, which names what is wrong.
  */
 export const readArguments = <Input extends z.ZodObject>(
-  { name: tool, input, listed }: Taking<Input>,
+  { name: tool, input, listed, untouched = "" }: Taking<Input>,
   given: unknown,
 ): z.output<Input> => {
   const result = input.safeParse(isObject(given) ? fitMembers(listed, given) : (given ?? {}), inOwnWords)
   if (result.success) return result.data
   const told = ({ path, reason }: ValidationFailure): string => {
-    if (!reason.startsWith(unknownMember)) return `${path === "" ? "arguments" : path} ${reason}`
-    const near = closeTo(/[^.]*$/.exec(path)?.[0] ?? "", namesIn(listed))
+    const wanted = listed.properties?.[path]
+    const isShaped = wanted !== undefined && /^must be an (?:array|object)/.test(reason)
+    const example = isShaped ? `, such as ${JSON.stringify(exampleOf(wanted))}` : ""
+    if (!reason.startsWith(unknownMember)) return `${path === "" ? "arguments" : path} ${reason}${example}`
+    const near = closeTo(
+      /[^.]*$/.exec(path)?.[0] ?? "",
+      path.includes(".") ? namesIn(listed) : Object.keys(listed.properties ?? {}),
+    )
     return `${path} isn't an argument of ${tool}${near === undefined ? "" : ` (did you mean ${near}?)`}`
   }
   const faults = failuresIn(result.error).slice(0, mostFaults).map(told)
   throw new ToolError(
     "invalid-arguments",
     `${faults.join("; ")}.`,
-    `${tool} takes ${Object.keys(listed.properties ?? {}).join(", ")}.`,
+    `${untouched}${tool} takes ${Object.keys(listed.properties ?? {}).join(", ")}.`,
   )
 }

@@ -8,6 +8,7 @@ export type JsonSchema = {
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly required?: readonly string[]
   readonly items?: JsonSchema
+  readonly enum?: readonly unknown[]
   readonly anyOf?: readonly JsonSchema[]
 }
 

@@ -24,6 +24,8 @@ type Definition<Input extends z.ZodObject, Output extends z.ZodObject> = {
   readonly annotations: ToolAnnotations
   /** Other names of arguments, which callers take for theirs. */
   readonly aliases?: Readonly<Record<string, string>>
+  /** What a call with other arguments is sure not to have done, before what it takes. */
+  readonly untouched?: string
 }
 
 type Listed = Pick<Definition<z.ZodObject, z.ZodObject>, "name" | "title" | "description" | "annotations"> & {
@@ -59,9 +61,9 @@ export const defineTool = <Call, Input extends z.ZodObject, Output extends z.Zod
   definition: Definition<Input, Output>,
   run: (call: Call, args: z.output<Input>) => Result,
 ): Tool<Call, Result> => {
-  const { name, title, description, annotations, input, output, aliases = {} } = definition
+  const { name, title, description, annotations, input, output, aliases = {}, untouched } = definition
   const listed = listedSchema(input, "input")
-  const read = (given: unknown) => readArguments({ name, input, listed }, renamed(given, aliases))
+  const read = (given: unknown) => readArguments({ name, input, listed, untouched }, renamed(given, aliases))
   return {
     ...definition,
     listed: {

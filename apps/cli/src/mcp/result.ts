@@ -48,7 +48,7 @@ export const shortened = (text: string): string => (text.length > longestText ? 
 /** The next step for an agent that has only the tools; the other codes have the service's own hint. */
 const hints: Readonly<Record<string, string>> = {
   "missing-credentials":
-    "Nothing was done. Call account with sign_up: true. To publish, a person stores a svc_sk_ key: svc auth login < KEY-FILE",
+    "Nothing was done. To publish, a person stores a svc_sk_ key: svc auth login < KEY-FILE. For all else call account with sign_up: true.",
   "invalid-api-key": "The stored key was revoked or lost. A person runs svc auth signup --force",
   "expired-api-key": "The stored key has expired. A person runs svc auth login < FILE-WITH-ANOTHER-KEY",
   "stack-name-taken": "Nothing was published. Pass another name; deleted names stay reserved for 30 days.",

@@ -35,7 +35,7 @@ type Given<T> = unknown extends T
 
 type Definition<Input extends z.ZodRawShape, Output extends z.ZodRawShape> = Pick<
   Tool,
-  "name" | "description" | "annotations"
+  "name" | "description" | "annotations" | "untouched"
 > & {
   readonly input: Input
   readonly output: Output

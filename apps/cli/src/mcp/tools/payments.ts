@@ -65,6 +65,7 @@ export const paymentTools = [
     input: { id, transaction: bytes, purpose: z.string().optional() },
     output: { ...ending, logs: z.array(z.string()).optional(), replayed: z.boolean().optional() },
     annotations: { destructiveHint: true, idempotentHint: true },
+    untouched: "Nothing was sent. ",
     run: async (call, { id: name, transaction, purpose }) => {
       const options = { id: name, timeout: timeoutSeconds, ...(purpose !== undefined && { purpose }) }
       const context = await relayContext(call, { ...inputOf(transaction), options })
