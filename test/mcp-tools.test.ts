@@ -335,6 +335,9 @@ test(
     expect(await agent.call("rotate_key")).toMatchObject({
       key_hint: expect.stringMatching(/^svc_[a-z]k_…/),
       old_expires_at: expect.any(String),
+      next: expect.stringMatching(
+        /^svc_[a-z]k_… ?\S* works until \d{4}-\S+; a person ends it by svc keys revoke \d+\.$/,
+      ),
     })
     await remember("twelve")
     expect(keys.size).toBe(keysBefore + 1)

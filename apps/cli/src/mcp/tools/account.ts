@@ -94,6 +94,7 @@ export const accountTools = [
       key_hint: z.string(),
       old_expires_at: z.string().nullish(),
       expires_at: z.string().nullish(),
+      next: z.string().optional(),
     },
     annotations: changesLittle,
     run: async ({ context }, { overlap_seconds: overlap }) => {
@@ -107,7 +108,16 @@ export const accountTools = [
         })
       }
       const { json } = await rotateKey(given)
-      if ("key_hint" in json) return json
+      if ("key_hint" in json) {
+        // A key that was replaced earlier works until its own overlap ends.
+        const keys = await readKeys(await apiWithKey(given)).catch(onCode(undefined, () => []))
+        const others = keys.filter(({ status, current }) => status === "active" && !current)
+        const words = others.map(
+          ({ id, key_hint: hint, expires_at: end }) =>
+            `${hint} works until ${end ?? "it is revoked"}; a person ends it by svc keys revoke ${id}.`,
+        )
+        return { ...json, next: words.length === 0 ? undefined : words.join(" ") }
+      }
       throw new CliError("key-not-saved", "The new key wasn't stored.")
     },
   }),

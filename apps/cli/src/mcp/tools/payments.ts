@@ -103,7 +103,7 @@ export const paymentTools = [
   defineTool({
     name: "settle_payments",
     description:
-      "Find out what became of open payments after a crash or an undecided end, or of the one with id. Sends stored bytes again unless they were rejected; signs nothing.",
+      "Find out what became of open payments, or of the one with id. Sends stored bytes again unless they were rejected; signs nothing.",
     input: { id: id.optional() },
     output: {
       payments: z.array(z.looseObject({ id: z.string(), state: z.string() })),
