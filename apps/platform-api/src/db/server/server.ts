@@ -1,5 +1,5 @@
 import type { Database, Orm, Queries } from "../database.ts"
-import { DatabaseUnavailable } from "../errors.ts"
+import { codeOf, DatabaseUnavailable } from "../errors.ts"
 import { createLeases, type Lease } from "./leases.ts"
 import { createListening } from "./listening.ts"
 import { readServerUrl } from "./server-socket.ts"
@@ -40,11 +40,13 @@ export const openServerDatabase = ({ url, statementMs, connections, now }: Serve
       return result
     } catch (error) {
       // If the server accepts the rollback, it has processed everything before: nothing was committed.
-      lease.reusable = await ask("rollback").then(
+      const isRolledBack = await ask("rollback").then(
         () => true,
         () => false,
       )
-      if (lease.reusable) lease.committing = false
+      if (isRolledBack) lease.committing = false
+      // Statements are sent together: after one was cancelled, the session is closed, and with it whatever it still holds.
+      lease.reusable = isRolledBack && codeOf(error) !== "57014"
       throw error
     }
   }
