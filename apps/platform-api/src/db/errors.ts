@@ -15,7 +15,7 @@ export class OutcomeUnknown extends Error {
   }
 }
 
-export const codeOf = (error: unknown): string | undefined =>
+const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined
 
 /** Whether the server or the system reported the error. A timeout has no code. */

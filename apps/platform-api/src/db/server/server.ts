@@ -1,5 +1,5 @@
 import type { Database, Orm, Queries } from "../database.ts"
-import { codeOf, DatabaseUnavailable } from "../errors.ts"
+import { DatabaseUnavailable, explain } from "../errors.ts"
 import { createLeases, type Lease } from "./leases.ts"
 import { createListening } from "./listening.ts"
 import { readServerUrl } from "./server-socket.ts"
@@ -45,8 +45,8 @@ export const openServerDatabase = ({ url, statementMs, connections, now }: Serve
         () => false,
       )
       if (isRolledBack) lease.committing = false
-      // Statements are sent together: after one was cancelled, the session is closed, and with it whatever it still holds.
-      lease.reusable = isRolledBack && codeOf(error) !== "57014"
+      // Statements are sent together: after one that the server ended by itself, the session is closed, and with it whatever it still holds.
+      lease.reusable = isRolledBack && !(explain(error) instanceof DatabaseUnavailable)
       throw error
     }
   }
