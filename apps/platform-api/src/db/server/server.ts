@@ -1,5 +1,5 @@
 import type { Database, Orm, Queries } from "../database.ts"
-import { DatabaseUnavailable, explain } from "../errors.ts"
+import { DatabaseUnavailable } from "../errors.ts"
 import { createLeases, type Lease } from "./leases.ts"
 import { createListening } from "./listening.ts"
 import { readServerUrl } from "./server-socket.ts"
@@ -40,13 +40,11 @@ export const openServerDatabase = ({ url, statementMs, connections, now }: Serve
       return result
     } catch (error) {
       // If the server accepts the rollback, it has processed everything before: nothing was committed.
-      const isRolledBack = await ask("rollback").then(
+      lease.reusable = await ask("rollback").then(
         () => true,
         () => false,
       )
-      if (isRolledBack) lease.committing = false
-      // Statements are sent together: after one that the server ended by itself, the session is closed, and with it whatever it still holds.
-      lease.reusable = isRolledBack && !(explain(error) instanceof DatabaseUnavailable)
+      if (lease.reusable) lease.committing = false
       throw error
     }
   }
