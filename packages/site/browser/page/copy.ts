@@ -37,6 +37,8 @@ const chosenTool = (): string | null => {
     return here
   }
 }
+/** Shows a tool's code in each group of the page. */
+const groups: ((tool: string) => void)[] = []
 const chooseTool = (name: string): void => {
   noteInAddress({ in: name })
   try {
@@ -44,9 +46,7 @@ const chooseTool = (name: string): void => {
   } catch {
     // Then it holds for this page.
   }
-  for (const tab of document.querySelectorAll<HTMLElement>(".group .tabs button")) {
-    if (tab.textContent === name) tab.dispatchEvent(new Event("choose"))
-  }
+  for (const show of groups) show(name)
 }
 
 /** Shows code for several tools for one of them at a time. */
@@ -54,8 +54,7 @@ export const addTabs = (group: HTMLElement): void => {
   const blocks = [...group.querySelectorAll<HTMLElement>(":scope > .code")]
   if (blocks.length < 2) return
   const tabs = make("div", { class: "tabs" })
-  const wanted = chosenTool()
-  let first = 0
+  const names: string[] = []
   const show = (chosen: number): void => {
     for (const [index, block] of blocks.entries()) {
       block.hidden = index !== chosen
@@ -67,11 +66,16 @@ export const addTabs = (group: HTMLElement): void => {
     const name = label?.textContent ?? block.dataset["language"] ?? `${index + 1}`
     const tab = make("button", { type: "button" }, name)
     label?.remove()
-    if (name === wanted) first = index
-    tab.addEventListener("choose", () => show(index))
-    tab.addEventListener("click", () => chooseTool(name))
+    names.push(name)
+    tab.addEventListener("click", () => {
+      chooseTool(name)
+      // Another block of this group may have the same name.
+      show(index)
+    })
     tabs.append(tab)
   }
   group.prepend(tabs)
-  show(first)
+  show(Math.max(0, names.indexOf(chosenTool() ?? "")))
+  // A group without the tool goes on showing what it shows.
+  groups.push((name) => (names.includes(name) ? show(names.indexOf(name)) : undefined))
 }
