@@ -17,6 +17,14 @@ export const lies: Readonly<Record<string, (chain: Chain) => (asked: Asked) => S
     let turn = 0
     return (asked) => chain.answer(asked, asked.route === "send" ? 0 : (turn++ % 2) * lag)
   },
+  "balances look-ups between two nodes, one of which has lost its history": (chain) => {
+    let turn = 0
+    return (asked) => {
+      const said = chain.answer(asked)
+      if (!isLookUp(asked) || typeof said === "string" || turn++ % 2 === 0) return said
+      return ok({ ...Object(said.body), status: null })
+    }
+  },
   ...Object.fromEntries(
     [2, 3, 6].flatMap((nodes) =>
       Array.from({ length: nodes }, (_, kept) => [
