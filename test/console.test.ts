@@ -543,16 +543,12 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     }
     const isWritten = /name|description|message|label|origin|email|url|path|text|reason|successor|slug|^hint$|^error$/
     /** The response with this text in place of each that people write. */
-    const spoilt = (value: unknown, member = ""): unknown =>
-      typeof value === "string"
-        ? isWritten.test(member)
-          ? evil
-          : value
-        : Array.isArray(value)
-          ? value.map((one) => spoilt(one, member))
-          : typeof value === "object" && value !== null
-            ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, spoilt(one, name)]))
-            : value
+    const spoilt = (value: unknown, member = ""): unknown => {
+      if (typeof value === "string") return isWritten.test(member) ? evil : value
+      if (Array.isArray(value)) return value.map((one) => spoilt(one, member))
+      if (typeof value !== "object" || value === null) return value
+      return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, spoilt(one, name)]))
+    }
     let status = 200
     await page.route(`${instance.apiUrl}/**`, async (route) => {
       const isStream = route.request().headers()["accept"] === "text/event-stream"

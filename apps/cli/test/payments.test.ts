@@ -11,6 +11,15 @@ const full = process.env["SVC_FUZZ"] === "full"
 let answerTo = (_body: string): Lie | undefined => undefined
 const setup = await startRelaySetup(({ body }) => answerTo(body))
 
+/** The provider's response to a request that it does nothing about. */
+const saying = (said: { readonly result: unknown } | { readonly error: object }): Lie => ({
+  answer: async (body) => {
+    const { id } = JSON.parse(body) as { readonly id: number }
+    const headers = { "content-type": "application/json" }
+    return { status: 200, headers, body: Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, ...said })) }
+  },
+})
+
 const journal = () => join(setup.tool.home, "config/svc/payments")
 const sendArgs = (id: string) => ["send", "--id", id, "--stack", "transfers", "--json"]
 const send = (id: string, { base64, signature }: { readonly base64: string; readonly signature: string }) =>
@@ -135,14 +144,7 @@ test("a payment tells its purpose, and continues at a relay that has moved only 
 
 test("a payment whose copy is rejected stays open and says so; the same bytes land it, and other ids can't have them", async () => {
   const { base64, signature } = await setup.wallet.transfer()
-  const rejected: Lie = {
-    answer: async (body) => {
-      const { id } = JSON.parse(body) as { readonly id: number }
-      const error = { code: -32003, message: "Transaction signature verification failure" }
-      const headers = { "content-type": "application/json" }
-      return { status: 200, headers, body: Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, error })) }
-    },
-  }
+  const rejected = saying({ error: { code: -32003, message: "Transaction signature verification failure" } })
   answerTo = (body) => (methodOf(body) === "sendTransaction" ? rejected : undefined)
   const refused = await setup.svc(sendArgs("rejected"), base64)
   answerTo = () => undefined
@@ -209,19 +211,12 @@ describe("with a provider that lies", () => {
   ]
   /** The bytes that the provider accepts and loses. */
   const lost = new Map<string, string>()
-  const lose = (signature: string): Lie => ({
-    answer: async (body) => {
-      const { id } = JSON.parse(body) as { readonly id: number }
-      const headers = { "content-type": "application/json" }
-      return { status: 200, headers, body: Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, result: signature })) }
-    },
-  })
   const providerWho =
     (lie: (body: string) => Lie | undefined) =>
     (body: string): Lie | undefined => {
       const { params } = JSON.parse(body) as { readonly params?: readonly unknown[] }
       const signature = methodOf(body) === "sendTransaction" ? lost.get(String(params?.[0])) : undefined
-      return signature === undefined ? lie(body) : lose(signature)
+      return signature === undefined ? lie(body) : saying({ result: signature })
     }
 
   let started: ReturnType<typeof startMcp> | undefined

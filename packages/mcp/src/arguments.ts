@@ -80,21 +80,18 @@ export const readArguments = <Input extends z.ZodObject>(
 ): z.output<Input> => {
   const result = input.safeParse(isObject(given) ? fitMembers(listed, given) : (given ?? {}), inOwnWords)
   if (result.success) return result.data
+  const { properties = {} } = listed
+  const names = Object.keys(properties)
   const told = ({ path, reason }: ValidationFailure): string => {
-    const wanted = listed.properties?.[path]
-    const isShaped = wanted !== undefined && /^must be an (?:array|object)/.test(reason)
-    const example = isShaped ? `, such as ${JSON.stringify(exampleOf(wanted))}` : ""
-    if (!reason.startsWith(unknownMember)) return `${path === "" ? "arguments" : path} ${reason}${example}`
-    const near = closeTo(
-      /[^.]*$/.exec(path)?.[0] ?? "",
-      path.includes(".") ? namesIn(listed) : Object.keys(listed.properties ?? {}),
-    )
+    const wanted = properties[path]
+    if (!reason.startsWith(unknownMember)) {
+      const isShaped = wanted !== undefined && /^must be an (?:array|object)/.test(reason)
+      const example = isShaped ? `, such as ${JSON.stringify(exampleOf(wanted))}` : ""
+      return `${path === "" ? "arguments" : path} ${reason}${example}`
+    }
+    const near = closeTo(/[^.]*$/.exec(path)?.[0] ?? "", path.includes(".") ? namesIn(listed) : names)
     return `${path} isn't an argument of ${tool}${near === undefined ? "" : ` (did you mean ${near}?)`}`
   }
   const faults = failuresIn(result.error).slice(0, mostFaults).map(told)
-  throw new ToolError(
-    "invalid-arguments",
-    `${faults.join("; ")}.`,
-    `${untouched}${tool} takes ${Object.keys(listed.properties ?? {}).join(", ")}.`,
-  )
+  throw new ToolError("invalid-arguments", `${faults.join("; ")}.`, `${untouched}${tool} takes ${names.join(", ")}.`)
 }

@@ -75,6 +75,9 @@ const hints: Readonly<Record<string, string>> = {
   "run-waiting": "A person looks at svc runs, or call publish_stack with allow_breaking: true.",
 }
 
+/** Details that fit beside the rest of an error; undefined for longer ones. */
+export const shownDetails = (details: unknown): unknown => (sizeOf(details) <= longestText ? details : undefined)
+
 /** A service's or the tool's own failure, field by field: an error may carry a new key. */
 export const faultOf = (thrown: unknown) => {
   if (thrown instanceof ToolError) {
@@ -94,7 +97,7 @@ export const faultOf = (thrown: unknown) => {
     code,
     message: shortened(message),
     ...(hint !== undefined && { hint: shortened(hint) }),
-    ...(service?.details !== undefined && sizeOf(service.details) <= longestText && { details: service.details }),
+    ...(service?.details !== undefined && { details: shownDetails(service.details) }),
     retryable: service?.retryable ?? code === "unreachable",
     ...(service?.retryAfterMs !== undefined && { retry_after_ms: service.retryAfterMs }),
   }

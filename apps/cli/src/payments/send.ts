@@ -18,10 +18,9 @@ import { listOf } from "../output/json-value.ts"
 import { pairs, plain } from "../output/table.ts"
 import { readTransaction } from "./transaction.ts"
 
-/** The errors of a payment of which nothing was stored or sent. */
-const untouched = new Set(["simulation-failed", "blockhash-not-found", "aborted"])
-
-const newSignature: Readonly<Record<string, string>> = {
+/** The errors of a payment of which nothing was stored or sent, and what to do then. */
+const untouched: Readonly<Record<string, string>> = {
+  aborted: "Run the command again with the same bytes",
   "simulation-failed":
     "Mend what the reason names (the payer's balance, the amount, the accounts), sign the payment again and send the new bytes with the same id",
   "blockhash-not-found": "Sign the payment again and send the new bytes with the same id",
@@ -30,10 +29,10 @@ const newSignature: Readonly<Record<string, string>> = {
 const nextOf = (ending: Ending, id: string | undefined, signature: string, context: Context): string => {
   if (ending.state === "expired") return "It's proven that it can't land. Sign the payment with a new blockhash"
   if (ending.state === "not-submitted") {
-    if (ending.error.code === "aborted") return "Run the command again with the same bytes"
-    const again = newSignature[ending.error.code]
-    if (again !== undefined) return again
-    return "Correct the cause, then run the command again with the same bytes. Other bytes are safe only after it says expired"
+    return (
+      untouched[ending.error.code] ??
+      "Correct the cause, then run the command again with the same bytes. Other bytes are safe only after it says expired"
+    )
   }
   if (ending.state === "landed") return ""
   if (id !== undefined && ending.lastError.submissionState === "not_submitted") {
@@ -107,7 +106,7 @@ export const send = async (context: Context): Promise<Outcome<Sent>> => {
         const { code, submissionState, signature: sent = "" } = thrown
         // The relay's refusal of this transaction.
         const isRefused = submissionState === "not_submitted" && sent !== ""
-        if (!untouched.has(code) && !isRefused) throw thrown
+        if (!Object.hasOwn(untouched, code) && !isRefused) throw thrown
         // What is stored can still land: the next run sends it again.
         if (isRefused && id !== undefined) return { state: "undecided", signature, lastError: thrown }
         return { state: "not-submitted", error: thrown }

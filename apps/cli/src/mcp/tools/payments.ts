@@ -4,14 +4,12 @@ import { textOf } from "../../output/json-value.ts"
 import type { EndingJson } from "../../payments/journal.ts"
 import { listPayments, settlePayments } from "../../payments/payments.ts"
 import { send } from "../../payments/send.ts"
-import { fitting, following, plainJson, shortened } from "../result.ts"
+import { fitting, following, plainJson, shortened, shownDetails } from "../result.ts"
 import { changesLittle, defineTool, readOnly } from "../tool.ts"
 import { bytes, inputOf, relayContext } from "./transactions.ts"
 
 /** Less than the minute after which clients give up a call. An undecided payment goes on with the next call. */
 const timeoutSeconds = "50"
-
-const mostDetails = 2000
 
 const id = z.string()
 const ending = {
@@ -42,7 +40,6 @@ const endingOf = <Given extends EndingJson & { readonly next?: string }>(given: 
   const reason =
     given.state === "undecided" ? given.lastError : given.state === "not-submitted" ? given.error : undefined
   const { err: failure, logs, ...details } = isObject(reason?.details) ? reason.details : {}
-  const isShown = Object.keys(details).length > 0 && JSON.stringify(details).length < mostDetails
   return {
     ...rest,
     err: given.state === "landed" ? given.err : failure,
@@ -50,7 +47,7 @@ const endingOf = <Given extends EndingJson & { readonly next?: string }>(given: 
       code: reason.code,
       message: reason.message,
       hint: reason.hint,
-      details: isShown ? details : undefined,
+      details: Object.keys(details).length === 0 ? undefined : shownDetails(details),
     },
     logs: Array.isArray(logs) ? logs.map((line) => shortened(String(line))) : undefined,
     next: nextSteps[given.state] ?? given.next,
