@@ -13,9 +13,14 @@ export const openSockets = (pid: number, port: number): number => {
     }
   }
   const remote = port.toString(16).toUpperCase().padStart(4, "0")
-  return readFileSync(`/proc/${pid}/net/tcp`, "utf8")
-    .split("\n")
-    .slice(1)
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([, , to, , , , , , , inode = ""]) => to?.endsWith(`:${remote}`) === true && own.has(inode)).length
+  // The kernel hands the table out in pieces: a row can stand in two of them when sockets close in between.
+  const connected = new Set(
+    readFileSync(`/proc/${pid}/net/tcp`, "utf8")
+      .split("\n")
+      .slice(1)
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, , to]) => to?.endsWith(`:${remote}`) === true)
+      .map((fields) => fields[9]),
+  )
+  return [...own].filter((inode) => connected.has(inode)).length
 }
