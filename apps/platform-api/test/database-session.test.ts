@@ -60,6 +60,14 @@ describe("a session", () => {
       expect(await database.within(2000).query("select 7 as n where 1 = $1", [1])).toEqual([{ n: 7 }])
     }))
 
+  test("work that never ends loses its connection at its deadline, and the next in its queue runs", () =>
+    besides(server.url, async (database) => {
+      const endless = database.within(200).transaction(() => new Promise<never>(() => {}), "one queue")
+      await expect(endless).rejects.toBeInstanceOf(DatabaseUnavailable)
+      const next = database.within(5000).transaction((tx) => tx.execute(orm.sql`select 7 as n`), "one queue")
+      expect(await next).toEqual([{ n: 7 }])
+    }))
+
   test("a COMMIT that the server refuses was not done, one that it never responds to may have been", () =>
     using(async ({ query, transaction }) => {
       await query("create table parents (id int primary key)", [])
