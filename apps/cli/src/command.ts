@@ -16,8 +16,11 @@ export type Inputs = {
   readonly readLine: () => Promise<string>
   /** The bytes of a file, or for "-" of the standard input; rejects if that is a terminal. */
   readonly readInput: (file: string) => Promise<Uint8Array>
-  /** Calls back once when the user interrupts, instead of ending the process. Returns a function that undoes this. */
-  readonly onInterrupt: (interrupted: () => void) => () => void
+  /**
+   * Calls back once when the user interrupts, or the system ends the session or the process, instead of ending the
+   * process. Returns a function that undoes this.
+   */
+  readonly onInterrupt: (interrupted: (signal?: NodeJS.Signals) => void) => () => void
   /** The standard input and output, for a protocol that uses both, and what ends the process whatever still runs. */
   readonly pipes?: { readonly input: Readable; readonly output: Writable; readonly exitSoon: () => void }
 }
@@ -55,6 +58,8 @@ export type Outcome<Json = unknown> = {
   /** The same for people. It's only called for the format text. */
   readonly text: (style: Style) => string
   readonly exit?: 0 | 1 | 3
+  /** What mustn't be lost: it's told on the standard error if the output can't be written or nobody reads it. */
+  readonly lasting?: string
 }
 
 /** Runs a command; undefined, or an exit code, if it has written its output already. */

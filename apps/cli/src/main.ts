@@ -1,15 +1,18 @@
 import { accessSync, constants, readFileSync } from "node:fs"
 import { homedir, userInfo } from "node:os"
 import { isAbsolute } from "node:path"
+import type { Inputs } from "./command.ts"
 import { systemReason } from "./errors.ts"
 import { inputFrom } from "./input.ts"
 import { run } from "./run.ts"
 import { type Urls, urlsOf } from "./settings/contexts.ts"
 
-const onInterrupt = (interrupted: () => void): (() => void) => {
-  // A second interrupt ends the process as usual.
-  process.once("SIGINT", interrupted)
-  return () => void process.removeListener("SIGINT", interrupted)
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
+
+const onInterrupt: Inputs["onInterrupt"] = (interrupted) => {
+  // A second signal of the same kind ends the process as usual.
+  for (const signal of signals) process.once(signal, interrupted)
+  return () => signals.forEach((signal) => void process.removeListener(signal, interrupted))
 }
 
 // As another user's, whose HOME a container's image kept.
@@ -44,14 +47,8 @@ const servedCopy = (): Urls | undefined => {
   }
 }
 
-// A reader that stops early (svc explore | head) isn't a failure.
 let isRead = true
-process.stdout.on("error", (error: Error & { code?: string }) => {
-  isRead = false
-  if (error.code === "EPIPE") return
-  process.stderr.write(`svc: The standard output can't be written (${error.message}).\n`)
-  process.exit(1)
-})
+process.stdout.on("error", () => (isRead = false))
 // Notes that nobody reads don't matter.
 process.stderr.on("error", () => {})
 
@@ -66,6 +63,7 @@ process.exitCode = await run({
       process.stdout.write(text)
       return isRead
     },
+    flush: () => new Promise((resolve) => process.stdout.write("", (error) => resolve(error ?? undefined))),
     screen: () => ({ columns: process.stdout.columns, rows: process.stdout.rows }),
   },
   stderr: { isTTY: process.stderr.isTTY, write: (text) => void process.stderr.write(text) },

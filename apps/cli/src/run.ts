@@ -1,7 +1,7 @@
 import { withoutKeys } from "@svc/keys"
 import manifest from "../package.json" with { type: "json" }
 import type { Context, Inputs, Screen } from "./command.ts"
-import { asCliError } from "./errors.ts"
+import { asCliError, systemReason } from "./errors.ts"
 import { documentFormats, type Format, formatOf } from "./output/format.ts"
 import { styleOf } from "./output/style.ts"
 import { forTerminal, plain } from "./output/table.ts"
@@ -17,6 +17,8 @@ export type Runtime = Inputs & {
     readonly isTTY: boolean
     /** Returns false when nobody reads it anymore. */
     readonly write: (text: string) => boolean
+    /** Resolves once all is written, with the error if that failed. */
+    readonly flush?: () => Promise<Error | undefined>
     readonly screen?: () => Screen | undefined
   }
   readonly stderr: { readonly isTTY: boolean; readonly write: (text: string) => void }
@@ -59,8 +61,25 @@ const longestMessage = 4000
 
 const noOptions = { options: {}, flags: new Set<string>() }
 
-/** Runs one call of the tool and returns its exit code. */
+/** A call's exit code, the one if its output wasn't written, and what mustn't be lost. */
+type Ran = { readonly code: number; readonly unwritten: number; readonly lasting?: string | undefined }
+
+const ran = (code: number): Ran => ({ code, unwritten: code || 1 })
+
+/** Runs one call of the tool and returns its exit code. A reader that stops early (svc explore | head) isn't a failure. */
 export const run = async (runtime: Runtime): Promise<number> => {
+  const { code, unwritten, lasting } = await runCall(runtime)
+  const failure = await runtime.stdout.flush?.()
+  if (failure === undefined || (systemReason(failure) === "EPIPE" && lasting === undefined)) return code
+  const said = [
+    `The standard output can't be written (${systemReason(failure)}).`,
+    ...(lasting === undefined ? [] : [lasting]),
+  ]
+  runtime.stderr.write(`svc: ${withoutKeys(plain(said.join(" ")))}\n`)
+  return unwritten
+}
+
+const runCall = async (runtime: Runtime): Promise<Ran> => {
   const { argv, env, stderr } = runtime
   const stdout = outputOf(runtime)
   const format = formatOf(argv)
@@ -72,18 +91,17 @@ export const run = async (runtime: Runtime): Promise<number> => {
     if (argv[0] === "__complete") {
       const { complete } = await import("./usage/completion.ts")
       await complete(contextOf({ args: argv.slice(1), ...noOptions }, "text", runtime))
-      return 0
+      return ran(0)
     }
     const style = styleOf(env, stdout.isTTY, stdout.isTTY ? stdout.screen?.()?.columns : undefined)
     const call = readCall({ argv, version: manifest.version, style, write: stdout.write })
-    if (call === undefined) return 0
+    if (call === undefined) return ran(0)
     help = `Next: svc ${call.command.name} --help`
     const context = contextOf(call, format, runtime)
     const outcome = await (await call.command.load())(context)
-    if (outcome === undefined) return 0
-    if (typeof outcome === "number") return outcome
+    if (outcome === undefined || typeof outcome === "number") return ran(outcome ?? 0)
     stdout.write(`${format === "text" ? outcome.text(context.style) : document(outcome.json)}\n`)
-    return outcome.exit ?? 0
+    return { code: outcome.exit ?? 0, unwritten: outcome.exit ?? 1, lasting: outcome.lasting }
   } catch (thrown) {
     const { code, message, next = help, extra, rescued } = asCliError(thrown)
     const said = message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message
@@ -92,6 +110,7 @@ export const run = async (runtime: Runtime): Promise<number> => {
     stderr.write(`${red("svc:")} ${error} (${plain(code)})\n`)
     if (format !== "text") stdout.write(`${document({ error, code, ...extra })}\n`)
     else if (rescued !== undefined) stdout.write(`${rescued}\n`)
-    return code === "usage" ? 2 : 1
+    const lasting = rescued === undefined ? undefined : "Nobody has seen the key. Next: create another one"
+    return { ...ran(code === "usage" ? 2 : 1), lasting }
   }
 }

@@ -1,5 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { startProcess } from "@svc/testing"
 import { beforeEach, expect, test } from "vitest"
 import { type Received, type Reply, serve, startServer } from "./server.ts"
 import { json, makeTool } from "./tool.ts"
@@ -116,6 +117,19 @@ test("a program that svc runs gets the key and the URLs of the copy, and its exi
   expect([ended.code, json(ended)]).toEqual([7, ["svc_ak_first", first.url, `${first.url}/relay`]])
   const missing = await tool.svc(["run", "--json", "--", "/nonexistent"])
   expect([missing.code, json(missing)]).toMatchObject([1, { code: "program-not-started" }])
+})
+
+test("a signal that ends svc run is given to the program, which decides when it ends", async () => {
+  await servedBy(first)
+  await svc("auth signup")
+  const script = "process.on('SIGTERM', () => process.exit(9)); console.log('ready'); setInterval(() => {}, 1000)"
+  const args = [await tool.file(), "run", "--", process.execPath, "-e", script]
+  const child = startProcess(process.execPath, args, {
+    env: { HOME: tool.home, XDG_CONFIG_HOME: join(tool.home, "config") },
+  })
+  await child.waitFor(/ready/)
+  child.kill("SIGTERM")
+  expect(await child.exited).toBe(9)
 })
 
 test("env tells every URL of the copy, whose key it is and the versions; no service has to be up", async () => {

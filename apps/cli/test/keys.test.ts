@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { beforeEach, expect, test } from "vitest"
 import { keyHint } from "@svc/keys"
 import { type Received, type Reply, serve, startServer } from "./server.ts"
-import { expectError, json, makeTool } from "./tool.ts"
+import { expectError, json, makeTool, runProgram } from "./tool.ts"
 
 const kept = "svc_ak_keptkeptkeptkept"
 const fresh = "svc_ak_freshfreshfresh"
@@ -79,6 +79,26 @@ test("mint --json is the API's answer, unchanged; what the API shall decide is s
   const people = await svc("keys mint")
   expect(people.stdout).toContain(fresh)
   expect(people.stderr).toContain("shown only now")
+})
+
+test("a key that cannot be printed, or that nobody reads, is named, with the command that ends it", async () => {
+  const svc = async (command: string, output: string) => {
+    const script = `set -o pipefail; "$0" "$@" ${output}`
+    const args = ["--norc", "-c", script, process.execPath, await tool.file(), ...command.split(" ")]
+    return runProgram("bash", args, {
+      env: { HOME: tool.home, XDG_CONFIG_HOME: join(tool.home, "config"), SVC_API_URL: server.url },
+    })
+  }
+  for (const output of ["> /dev/full", "| true"]) {
+    const minted = await svc("keys mint", output)
+    expect(minted).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/Key 9 works, .+ Next: svc keys revoke 9$/m),
+    })
+    expect(minted.stderr).not.toContain(fresh)
+  }
+  expect((await svc("keys publishable --origin https://app.example", "> /dev/full")).stderr).toContain("revoke 9")
+  expect((await svc("keys rotate 7", "> /dev/full")).stderr).toContain("Next: svc keys rotate 7 again")
 })
 
 test("mint --save keeps the new key in place of the old one and does not show it to people", async () => {

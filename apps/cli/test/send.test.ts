@@ -4,7 +4,7 @@ import { startProcess } from "@svc/testing"
 import { beforeEach, describe, expect, test } from "vitest"
 import { startRelaySetup } from "./relay-setup.ts"
 import { type Reply, serve } from "./server.ts"
-import { expectError, json, resultOf } from "./tool.ts"
+import { expectError, json, resultOf, runProgram } from "./tool.ts"
 
 const setup = await startRelaySetup()
 beforeEach(() => {
@@ -185,16 +185,52 @@ describe("a relay that takes a transaction and says no more", () => {
     expect(json(sent)).toEqual(undecided(signature))
   })
 
-  test("an interrupt is no loss: the same, exit 3", async () => {
+  /** A transfer whose outcome stays unknown, and the arguments that send it. */
+  const begin = async (file: string) => {
     const { base64, signature } = await setup.wallet.transfer()
     const { url } = await serve(silent)
-    const file = join(setup.tool.home, "interrupted.base64")
-    await writeFile(file, base64)
-    const args = [await setup.tool.file(), "send", file, "--stack", "transfers", "--relay-url", url, "--json"]
-    const child = startProcess(process.execPath, args, { env: setup.env })
+    const path = join(setup.tool.home, file)
+    await writeFile(path, base64)
+    return { args: [await setup.tool.file(), "send", path, "--stack", "transfers", "--relay-url", url], signature }
+  }
+
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s is no loss: the same, exit 3", async (signal) => {
+    const { args, signature } = await begin("interrupted.base64")
+    const child = startProcess(process.execPath, [...args, "--json"], { env: setup.env })
     await child.waitFor(/Signature:/)
-    child.kill("SIGINT")
+    child.kill(signal)
     expect(await child.exited).toBe(3)
     expect(JSON.parse(child.stdout())).toEqual(undecided(signature))
+  })
+
+  test("an outcome that cannot be written, or that nobody reads, is told beside it, with the same exit code", async () => {
+    const { args, signature } = await begin("unwritten.base64")
+    const shell = (script: string, given: readonly string[]) =>
+      runProgram("bash", ["--norc", "-c", script, process.execPath, ...given], { env: setup.env })
+    const state = `State: undecided. Signature: ${signature}. `
+    const next = `Next: svc status ${signature} --stack transfers`
+    const slow = [...args, "--timeout", "1"]
+    const [full, unread] = await Promise.all([
+      shell('"$0" "$@" > /dev/full', slow),
+      shell('set -o pipefail; "$0" "$@" | true', slow),
+    ])
+    for (const [ended, reason] of [
+      [full, "ENOSPC"],
+      [unread, "EPIPE"],
+    ] as const) {
+      expect(ended).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining(`can't be written (${reason}). ${state}`),
+      })
+      expect(ended.stderr).toContain(next)
+    }
+    const paid = await setup.wallet.transfer()
+    const file = join(setup.tool.home, "landed.base64")
+    await writeFile(file, paid.base64)
+    const sent = await shell('"$0" "$@" > /dev/full', [await setup.tool.file(), "send", file, "--stack", "transfers"])
+    expect(sent).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(`State: landed. Signature: ${paid.signature}. `),
+    })
   })
 })

@@ -101,7 +101,12 @@ const withKey = async (api: ApiWithKey, make: (keys: Platform["keys"]) => Promis
 /** Prints a key that nobody can get again. */
 const show = (context: Context, { answer }: Minted): Outcome<NewKeys> => {
   context.note("The key is shown only now. Store it.")
-  return minted(answer, answer.key, answer)
+  const { id, key, replaces } = answer
+  const next =
+    replaces === undefined
+      ? `svc keys revoke ${id}`
+      : `svc keys rotate ${replaces} again; it revokes a new key that nobody has used`
+  return { ...minted(answer, key, answer), lasting: `Key ${id} works, but nobody has seen it. Next: ${next}` }
 }
 
 /** Stores the key that `make` returns instead of the current one. That it can be stored is tested before `make` runs. */

@@ -18,9 +18,9 @@ export const runProgram = async (context: Context): Promise<number> => {
     SVC_RELAY_URL: await serviceUrl("relay", context),
     ...(stream_url === undefined ? {} : { SVC_STREAM_URL: stream_url }),
   }
-  // The terminal interrupts both: the program decides when it ends.
-  const undo = context.onInterrupt(() => {})
   const child = spawn(program, args, { env, stdio: "inherit" })
+  // The program decides when it ends. A terminal interrupts both; other signals come to this process alone.
+  const undo = context.onInterrupt((signal) => void (signal !== "SIGINT" && child.kill(signal)))
   return new Promise<number>((resolve, reject) => {
     child.once("error", (error) => {
       reject(new CliError("program-not-started", `${program} can't be started (${systemReason(error)}).`))

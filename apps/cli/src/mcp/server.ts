@@ -95,7 +95,7 @@ export const serve = async (
       .once("error", () => resolve())
     // A client that no longer reads is gone as well.
     output.once("close", resolve).once("error", () => resolve())
-    context.onInterrupt(resolve)
+    context.onInterrupt(() => resolve())
   })
   // A library that logs would break the protocol.
   for (const name of ["log", "info", "debug"] as const) console[name] = console.error

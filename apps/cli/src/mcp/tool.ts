@@ -102,9 +102,10 @@ export const callOf = (base: Context, following: Following, { mcpReq: { signal, 
         tell(text)
       },
       onInterrupt: (interrupted) => {
-        if (signal.aborted) interrupted()
-        signal.addEventListener("abort", interrupted)
-        return () => signal.removeEventListener("abort", interrupted)
+        const stop = (): void => interrupted()
+        if (signal.aborted) stop()
+        signal.addEventListener("abort", stop)
+        return () => signal.removeEventListener("abort", stop)
       },
     }),
   }

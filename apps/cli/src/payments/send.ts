@@ -66,6 +66,7 @@ const outcomeOf = (ending: Ending, id: string | undefined, given: string, contex
     json: { ...(id === undefined ? {} : { id }), ...endingJson(ending), signature, ...(next === "" ? {} : { next }) },
     text: (style) => pairs(rows, style),
     exit: exitOf(ending),
+    lasting: rows.flatMap(([label, value]) => (value === "" ? [] : [`${label}: ${value}`])).join(". "),
   }
 }
 
