@@ -82,7 +82,7 @@ test("mint --json is the API's answer, unchanged; what the API shall decide is s
 })
 
 test("a key that cannot be printed, or that nobody reads, is named, with the command that ends it", async () => {
-  const svc = async (command: string, output: string) => {
+  const into = async (command: string, output: string) => {
     const script = `set -o pipefail; "$0" "$@" ${output}`
     const args = ["--norc", "-c", script, process.execPath, await tool.file(), ...command.split(" ")]
     return runProgram("bash", args, {
@@ -90,15 +90,15 @@ test("a key that cannot be printed, or that nobody reads, is named, with the com
     })
   }
   for (const output of ["> /dev/full", "| true"]) {
-    const minted = await svc("keys mint", output)
-    expect(minted).toMatchObject({
+    const ended = await into("keys mint", output)
+    expect(ended).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/Key 9 works, .+ Next: svc keys revoke 9$/m),
     })
-    expect(minted.stderr).not.toContain(fresh)
+    expect(ended.stderr).not.toContain(fresh)
   }
-  expect((await svc("keys publishable --origin https://app.example", "> /dev/full")).stderr).toContain("revoke 9")
-  expect((await svc("keys rotate 7", "> /dev/full")).stderr).toContain("Next: svc keys rotate 7 again")
+  expect((await into("keys publishable --origin https://app.example", "> /dev/full")).stderr).toContain("revoke 9")
+  expect((await into("keys rotate 7", "> /dev/full")).stderr).toContain("Next: svc keys rotate 7 again")
 })
 
 test("mint --save keeps the new key in place of the old one and does not show it to people", async () => {

@@ -152,6 +152,7 @@ export const createRelay = (dependencies: RelayDependencies) => {
         const response = await sender.call({ method, params, timeoutMs, maxResponseBytes })
         const judged = judgeSend(response, signature, redact)
         const wrong = response.kind === "result" && judged.state !== "accepted"
+        if (wrong) sender.report(`the result of ${method} isn't the transaction's signature`)
         return { ...response, kind: wrong ? ("malformed" as const) : response.kind, outcome: judged }
       })
       metering.upstream(kind)

@@ -103,7 +103,32 @@ test("a response in an unknown encoding is a 502, and the log names the provider
   expect(await height(open)).toBe("502 upstream_unavailable")
   const reason = 'the body has the content encoding "zstd"'
   for (const provider of ["first", "fallback-1"])
-    expect(open.lines).toContainEqual([{ provider, reason }, "a provider's response can't be read"])
+    expect(open.lines).toContainEqual([{ provider, reason }, "a call to a provider failed"])
+})
+
+test("the log names the reason of each failed call: a status, a refused connection, silence, a result that doesn't fit", async () => {
+  const open = await start({}, [rpc(1)])
+  const reasons = async (...scripts: readonly Script[]) => {
+    for (const [index, script] of scripts.entries()) rpc(index).script(script)
+    await height(open)
+    return scripts.map((_, index) => {
+      const name = index === 0 ? "first" : "fallback-1"
+      const [fields, text] = [open.lines.findLast((line) => Object(Object(line)[0])["provider"] === name)].flat()
+      return text === "a call to a provider failed" ? Object(fields)["reason"] : text
+    })
+  }
+  expect(
+    await reasons(
+      () => raw("no", 503),
+      (r) => result(r, '"5"'),
+    ),
+  ).toEqual(["HTTP status 503", "the result of getBlockHeight isn't valid at blockHeight"])
+  expect(
+    await reasons(
+      () => ({ after: "reset" }),
+      () => raw("<html>"),
+    ),
+  ).toEqual(["ECONNRESET", "the body isn't a JSON-RPC response to the call"])
 })
 
 test("if no provider responds, the error is the last failure, without an address", async () => {
@@ -172,6 +197,7 @@ test("a failed provider is asked last for 10 s, of several the oldest failure fi
           time += 1
           return failing.includes(index) ? { kind: "http-error", status: 503 } : { kind: "result", result: index }
         },
+        report: () => {},
         close: async () => {},
       }))
       const reads = createReads(upstreams, () => time)

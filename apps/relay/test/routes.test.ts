@@ -104,6 +104,18 @@ test("simulate: forwards every option, returns every count as a u64 string and t
   ])
 })
 
+test("simulate: what a gateway made unreadable of an account's rent epoch or size is left out, and nothing else is lost", async () => {
+  for (const value of ["18446744073709552000", "1.8446744073709552e+19", "null", '"18446744073709551615"', "-1"]) {
+    const account = `{"lamports":1,"owner":"o","data":["","base64"],"executable":false,"rentEpoch":${value},"space":${value}}`
+    rpc.script((r) => result(r, `{"context":{"slot":1},"value":{"err":null,"accounts":[${account}]}}`))
+    const { body } = await relay.post("simulate", { transaction: wire, accounts: { addresses: [program] } })
+    expect([value, body.accounts]).toEqual([
+      value,
+      [{ lamports: "1", owner: "o", data: ["", "base64"], executable: false }],
+    ])
+  }
+})
+
 test("simulate: a member that the provider omits is null, and a body of 2 MiB is accepted", async () => {
   const logs = JSON.stringify(["a".repeat(2_000_000)])
   rpc.script((r) => result(r, `{"context":{"slot":1},"value":{"logs":${logs}}}`))

@@ -6,11 +6,11 @@ import { type FakeRpc, http, raw, result, rpcError, type Script, startFakeRpc } 
 
 let rpc: FakeRpc
 let upstream: Upstream
-let unreadable: string[]
+let reported: string[]
 beforeEach(async () => {
   rpc = await startFakeRpc()
-  unreadable = []
-  upstream = createUpstream(`${rpc.url}/rpc?api-key=secret`, (reason) => unreadable.push(reason))
+  reported = []
+  upstream = createUpstream(`${rpc.url}/rpc?api-key=secret`, (reason) => reported.push(reason))
 })
 afterEach(async () => {
   await upstream.close()
@@ -139,7 +139,7 @@ test("a compressed response is read, although none is requested: gzip, both form
   expect(await call()).toEqual({ kind: "result", result: 8 })
   rpc.script((r) => packed(brotliCompressSync(gzipSync(text(r, "9"))), "identity, gzip, br"))
   expect(await call()).toEqual({ kind: "result", result: 9 })
-  expect(unreadable).toEqual(Array(4).fill("the unpacked body is over 1000 bytes"))
+  expect(reported).toEqual(Array(4).fill("the unpacked body is over 1000 bytes"))
 })
 
 test("a body in another encoding, a damaged one and a bomb are malformed, and the reason is reported", async () => {
@@ -155,10 +155,10 @@ test("a body in another encoding, a damaged one and a bomb are malformed, and th
   ] as const) {
     rpc.script(() => packed(body, encoding))
     expect([encoding, await call()]).toEqual([encoding, { kind: "malformed" }])
-    expect(unreadable.pop()).toBe(reason)
+    expect(reported.pop()).toBe(reason)
   }
   rpc.script(() => packed("{}", "zstd", 429))
-  expect([await call(), unreadable]).toEqual([{ kind: "http-error", status: 429 }, []])
+  expect([await call(), reported]).toEqual([{ kind: "http-error", status: 429 }, ["HTTP status 429"]])
 })
 
 test("a call to a stalled provider ends at the deadline, even during the response, and counts as started", async () => {

@@ -71,6 +71,8 @@ type UrlOptions = {
 const urlSchema = ({ protocols = ["http:", "https:"], exact = false, credentials = false }: UrlOptions) =>
   z
     .string()
+    .refine((value) => !credentials || !isTornApart(value), { error: encoded, abort: true })
+    .refine((value) => !/\s/.test(value), "must hold no white space")
     .refine(
       (value) => protocols.some((protocol) => isUrlOf(protocol, value)),
       `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
@@ -79,6 +81,11 @@ const urlSchema = ({ protocols = ["http:", "https:"], exact = false, credentials
     .refine((value) => credentials || !holdsCredentials(value), "must hold no user and no password")
     .refine(decodes, "holds a user or password whose % is not percent-encoded")
     .transform((value) => (exact ? value : value.replace(/\/+$/, "")))
+
+const encoded = "holds a user or password whose /, ? or # isn't percent-encoded (%2F, %3F, %23)"
+
+// The first of these characters ends the authority: what is left of it has no @ and no port, and the rest has an @.
+const isTornApart = (value: string): boolean => /^[a-z]+:\/\/[^/?#@]*:(?!\d+[/?#])[^/?#@]*[/?#].*@/i.test(value)
 
 // URL reads "http:host" as "http://host", but as it is written the link would be broken.
 const isUrlOf = (protocol: string, value: string): boolean =>

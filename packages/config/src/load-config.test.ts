@@ -45,6 +45,45 @@ test("every problem is listed at once, and no secret's value is printed", () => 
   expect(problems.join()).not.toContain("hunter2")
 })
 
+test("a comment after a value is never a part of it", () => {
+  const fields = {
+    a: integer("A", 1, { min: 0 }),
+    b: flag("B", false),
+    c: url("C", undefined, { credentials: true }),
+    d: text("D", undefined),
+    e: secret("E"),
+    f: list("F"),
+  }
+  const env = {
+    A: "5 # a",
+    B: "true # b",
+    C: "http://localhost #",
+    D: "/var/lib/svc\t# data",
+    E: "x # y",
+    F: "a, b # c",
+  }
+  const reason = "must have its comment on another line"
+  expect(problemsOf(() => loadConfig(fields, env))).toEqual(Object.keys(env).map((name) => `${name}: ${reason}`))
+  expect(loadConfig(fields, { C: "http://localhost/#a", D: "Team #1" })).toMatchObject({ d: "Team #1" })
+})
+
+test("a URL holds no white space, and a password's characters that would end the host are percent-encoded", () => {
+  const fields = { database: url("DATABASE_URL", undefined, { protocols: ["postgres:"], credentials: true }) }
+  const wrong = (value: string) => problemsOf(() => loadConfig(fields, { DATABASE_URL: value }))
+  expect(wrong("postgres://me:word@host/da ta")).toEqual(["DATABASE_URL: must hold no white space"])
+  for (const password of ["a/b", "a#b", "a?b", "12x/34", "/", "?"]) {
+    const [problem, ...others] = wrong(`postgres://me:${password}@host:5432/svc`)
+    expect([password, problem, others]).toEqual([password, expect.stringContaining("percent-encoded (%2F"), []])
+  }
+  for (const value of [
+    "postgres://me:a%2Fb@host/svc?application_name=a@b",
+    "postgres://host:5432/s@c",
+    "postgres://me@host/a@b",
+  ]) {
+    expect(loadConfig(fields, { DATABASE_URL: value })).toEqual({ database: value })
+  }
+})
+
 test("settings that contradict each other are rejected with the caller's words", () => {
   const check = () => ["USAGE_TOKEN: is required when USAGE_ENABLED is true"]
   expect(problemsOf(() => loadConfig({ usageEnabled: flag("USAGE_ENABLED", true) }, {}, check))).toEqual(check())

@@ -59,10 +59,13 @@ export const loadConfig = <F extends Fields>(
     const { variable, schema, fallback } = setting
     const text = env[variable]?.trim() ?? ""
     if (text === "") return fallback
-    const result = schema.safeParse(text)
-    if (result.success) return result.data
+    // Docker and systemd take it for a part of the value.
+    const hasComment = /\s#(\s|$)/.test(text)
+    const result = hasComment ? undefined : schema.safeParse(text)
+    if (result?.success) return result.data
     unusable.add(variable)
-    problems.push(...result.error.issues.map(({ message }) => `${variable}: ${message}`))
+    const wrong = result?.error.issues.map(({ message }) => message) ?? ["must have its comment on another line"]
+    problems.push(...wrong.map((message) => `${variable}: ${message}`))
     return fallback
   }
   const readAll = (group: Fields): object =>

@@ -38,6 +38,9 @@ export const viewParams = ({ commitment: wanted, minContextSlot }: z.output<type
 /** A JSON number of the provider, as exact decimal text. */
 export const exactU64 = z.preprocess(u64Text, u64)
 
+/** The same, left out if it can't be read. */
+export const readableU64 = z.preprocess(u64Text, u64.optional()).meta({ type: "string" })
+
 /** An error of the chain, passed on unchanged. */
 export const chainError = z
   .unknown()

@@ -3,7 +3,16 @@ import { badRequest } from "../errors.ts"
 import { isShallow } from "../upstream/exact-json.ts"
 import { isAddress } from "@solana/kit"
 import { checkTransaction, decodeBase64 } from "../wire.ts"
-import { base64, chainError, chainView, encodedBytes, exactU64, flatWithSlot, viewParams } from "./fields.ts"
+import {
+  base64,
+  chainError,
+  chainView,
+  encodedBytes,
+  exactU64,
+  flatWithSlot,
+  readableU64,
+  viewParams,
+} from "./fields.ts"
 import { type Definition, KiB, type Route } from "./route.ts"
 
 const maxAccounts = 16
@@ -31,8 +40,9 @@ const accountState = z.object({
   owner: z.string(),
   data: encodedBytes,
   executable: z.boolean(),
-  rentEpoch: exactU64.optional(),
-  space: exactU64.optional(),
+  // Of u64::MAX, which most accounts have here, some gateways make a rounded number, a text or null.
+  rentEpoch: readableU64,
+  space: readableU64,
 })
 
 const response = z.object({

@@ -1,3 +1,4 @@
+import { z } from "zod"
 import { providerSpan } from "../metrics.ts"
 import type { Upstream, UpstreamResponse } from "./upstream.ts"
 import { proofOf, type UpstreamFailure } from "./proof.ts"
@@ -51,7 +52,9 @@ export const createReads = (upstreams: readonly Upstream[], now: () => number) =
       if (response.kind !== "result") return response
       try {
         return { kind: "value", value: read(response.result) } as const
-      } catch {
+      } catch (error) {
+        const path = error instanceof z.ZodError ? error.issues[0]?.path.join(".") : undefined
+        upstream.report(`the result of ${method} isn't valid${path ? ` at ${path}` : ""}`)
         return { kind: "malformed" } as const
       }
     })

@@ -38,6 +38,8 @@ export type UpstreamResponse =
 
 export type Upstream = {
   readonly call: (call: UpstreamCall) => Promise<UpstreamResponse>
+  /** Reports why a call failed, or why its result is none, for the log. Calls without a response report by themselves. */
+  readonly report: (reason: string) => void
   readonly close: () => Promise<void>
 }
 
@@ -50,6 +52,12 @@ const readResponse = (id: number, status: number, body: Uint8Array): UpstreamRes
   const ok = status >= 200 && status < 300
   if (response?.kind === "rpc-error" || (ok && response !== undefined)) return response
   return ok ? { kind: "malformed" } : { kind: "http-error", status }
+}
+
+/** Why a response is a failure. The texts of JSON-RPC errors go to the caller. */
+const reasonOf = (response: UpstreamResponse): string | undefined => {
+  if (response.kind === "http-error") return `HTTP status ${response.status}`
+  return response.kind === "malformed" ? "the body isn't a JSON-RPC response to the call" : undefined
 }
 
 const readRpc = (id: number, status: number, bytes: Uint8Array): UpstreamResponse | undefined => {
@@ -73,9 +81,9 @@ const readRpc = (id: number, status: number, bytes: Uint8Array): UpstreamRespons
 /**
  * Makes the client of one provider. It has its own agent, which follows no redirect, retries nothing and uses no proxy from the
  * environment.
- * @param onUnreadable called with the reason why a body couldn't be read, for the log
+ * @param report called with the reason of each failure except a JSON-RPC error, for the log
  */
-export const createUpstream = (url: string, onUnreadable: (reason: string) => void = () => {}): Upstream => {
+export const createUpstream = (url: string, report: (reason: string) => void = () => {}): Upstream => {
   // HTTP/1.1 only: a connection carries one request at a time, so `started` is about this request. The call's timer bounds
   // everything; the agent's timers would only stop it earlier.
   const agent = new Agent({ allowH2: false, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 60_000 } })
@@ -101,21 +109,21 @@ export const createUpstream = (url: string, onUnreadable: (reason: string) => vo
       let started = false
       let settled = false
       let abort: ((reason: Error) => void) | undefined
-      const settle = (response: UpstreamResponse): void => {
+      const settle = (response: UpstreamResponse, reason = reasonOf(response)): void => {
         if (settled) return
         settled = true
         clearTimeout(timer)
+        if (reason !== undefined) report(reason)
         resolve(response)
         abort?.(new Error("the call is over"))
       }
       // A status that counts whatever the body says counts without its body, too.
-      const fail = (kind: "timeout" | "transport-error"): void =>
-        settle(decidesByStatus(status) ? { kind: "http-error", status } : { kind, started })
-      const giveUp = (reason: string): void => {
-        if (!settled) onUnreadable(reason)
-        settle(readResponse(id, status, new Uint8Array(0)))
+      const fail = (kind: "timeout" | "transport-error", reason: string): void => {
+        if (decidesByStatus(status)) settle({ kind: "http-error", status })
+        else settle({ kind, started }, reason)
       }
-      const timer = setTimeout(() => fail("timeout"), timeoutMs)
+      const giveUp = (reason: string): void => settle(readResponse(id, status, new Uint8Array(0)), reason)
+      const timer = setTimeout(() => fail("timeout", `no response within ${Math.round(timeoutMs)} ms`), timeoutMs)
       agent.dispatch(
         {
           origin,
@@ -149,13 +157,13 @@ export const createUpstream = (url: string, onUnreadable: (reason: string) => vo
               (error: unknown) => giveUp(error instanceof Error ? error.message : "the body can't be unpacked"),
             )
           },
-          onResponseError: () => {
+          onResponseError: (_controller, error) => {
             abort = undefined
-            fail("transport-error")
+            fail("transport-error", "code" in error ? String(error.code) : error.name)
           },
         },
       )
     })
 
-  return { call, close: () => agent.destroy() }
+  return { call, report, close: () => agent.destroy() }
 }

@@ -7,7 +7,7 @@ import { createRedact } from "./errors.ts"
 /**
  * Makes one client for each provider in the settings: reads go to the first one and its fallbacks, sends to one only.
  * @param now a monotonic clock, in milliseconds
- * @param log gets a warning for each response whose body can't be read
+ * @param log gets a warning for each failure except a JSON-RPC error
  */
 export const openUpstreams = (
   urls: { readonly first: string; readonly fallbacks: readonly string[]; readonly send: string | undefined },
@@ -16,8 +16,8 @@ export const openUpstreams = (
 ) => {
   const open = new Map<string, Upstream>()
   const openOne = (url: string, name: string): Upstream => {
-    const onUnreadable = (reason: string) => log.warn({ provider: name, reason }, "a provider's response can't be read")
-    const upstream = open.get(url) ?? createUpstream(url, onUnreadable)
+    const report = (reason: string) => log.warn({ provider: name, reason }, "a call to a provider failed")
+    const upstream = open.get(url) ?? createUpstream(url, report)
     open.set(url, upstream)
     return upstream
   }
