@@ -40,6 +40,19 @@ test("the bytes may come raw from a file, and the outcome is a table for people"
   expect(sent.stdout).toContain(signature)
 })
 
+test("base64 in quotes, in several lines, with a byte order mark or in UTF-16 is the same transaction", async () => {
+  const { base64 } = await setup.wallet.transfer()
+  const lines = base64.replaceAll(/.{60}/g, "$&\r\n")
+  const utf16 = Buffer.from(`\ufeff${lines}\r\n`, "utf16le")
+  const forms = [`"${base64}"\n`, `'${base64}'`, `\ufeff${base64}\n`, lines, utf16, Buffer.from(utf16).swap16()]
+  for (const [index, form] of forms.entries()) {
+    const file = join(setup.tool.home, `form-${index}`)
+    await writeFile(file, form)
+    const tried = await setup.svc(["simulate", file, "--stack", "transfers", "--json"])
+    expect([index, tried.code, tried.stderr]).toEqual([index, 0, ""])
+  }
+})
+
 test("a failing transaction is not submitted, with the provider's reason and exit 1; simulate says so before", async () => {
   const { base64, signature } = await setup.wallet.transfer(10_000_000_000n)
   const sent = await setup.svc(["send", "--stack", "transfers", "--json"], base64)

@@ -214,7 +214,17 @@ test("mistakes are found before anything is stored: another blockhash, no transa
       throw new Error("the wallet says no")
     }),
   ).rejects.toThrow("the wallet says no")
-  for (const id of ["", "a\nb", "\ud800", "x".repeat(201), "é".repeat(101), 7 as unknown as string]) {
+  for (const id of [
+    "",
+    "a\nb",
+    " a",
+    "a ",
+    "\u3000",
+    "\ud800",
+    "x".repeat(201),
+    "é".repeat(101),
+    7 as unknown as string,
+  ]) {
     await expect(pay({}, build(), id)).rejects.toMatchObject({ code: "invalid-id" })
   }
   expect([await journal.list(), sends()]).toEqual([[], 0])

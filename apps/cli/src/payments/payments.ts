@@ -56,9 +56,13 @@ const memberNames = {
   transaction: undefined,
 } as const satisfies Readonly<Record<keyof PaymentRecord, string | undefined>>
 
-/** `svc payments list`: every payment of the journal, damaged records included. */
+/** The damaged ones come first. */
+const storedAt = (record: PaymentRecord | DamagedRecord): string => (record.state === "damaged" ? "" : record.storedAt)
+
+/** `svc payments list`: every payment of the journal, the oldest first, damaged records included. */
 export const listPayments = async (context: Context): Promise<Outcome<readonly ReturnType<typeof summary>[]>> => {
-  const payments = (await storedPayments(context).list()).map(summary)
+  const records = (await storedPayments(context).list()).toSorted((a, b) => storedAt(a).localeCompare(storedAt(b)))
+  const payments = records.map(summary)
   const rows = payments.map((payment) =>
     payment.state === "damaged"
       ? [payment.id ?? "?", payment.state, "", "", "", "", payment.file ?? ""]

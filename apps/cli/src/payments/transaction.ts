@@ -4,7 +4,14 @@ import { CliError } from "../errors.ts"
 /** More bytes than any transaction has, even as base64 with line breaks. */
 export const inputLimit = 16_384
 
-/** A transaction from a file or the standard input: raw bytes, or base64 with any line breaks. */
+// By the byte order mark that Windows writes.
+const encodingOf = ([first, second]: Uint8Array): string => {
+  if (first === 0xff && second === 0xfe) return "utf-16le"
+  if (first === 0xfe && second === 0xff) return "utf-16be"
+  return first === 0xef ? "utf-8" : "latin1"
+}
+
+/** A transaction from a file or the standard input: raw bytes, or base64 with any line breaks, also in quotes. */
 export const readTransaction = async (context: Context): Promise<string | Uint8Array> => {
   const [file = "-"] = context.args
   const bytes = await context.readInput(file)
@@ -16,6 +23,6 @@ export const readTransaction = async (context: Context): Promise<string | Uint8A
     )
   }
   // Raw bytes never look like base64: the first byte is the number of signatures, or 0x81.
-  const text = new TextDecoder("latin1").decode(bytes)
-  return /^[A-Za-z0-9+/=\s]+$/.test(text) && text.trim().length > 8 ? text.replaceAll(/\s/g, "") : bytes
+  const text = new TextDecoder(encodingOf(bytes)).decode(bytes).replaceAll(/\s/g, "")
+  return /^(["']?)([A-Za-z0-9+/=]{9,})\1$/.exec(text)?.[2] ?? bytes
 }

@@ -56,9 +56,13 @@ type Attempt = PaymentRecord & {
 export type Settlement = { readonly id: string } & PaymentOutcome
 
 const checkId = (id: unknown): void => {
-  if (typeof id === "string" && /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(id) && new TextEncoder().encode(id).length <= 200)
+  if (
+    typeof id === "string" &&
+    /^(?!\s)[^\p{C}\p{Zl}\p{Zp}]+(?<!\s)$/u.test(id) &&
+    new TextEncoder().encode(id).length <= 200
+  )
     return
-  throw refusal("invalid-id", "An id is 1 to 200 bytes of printable UTF-8")
+  throw refusal("invalid-id", "An id is 1 to 200 bytes of printable UTF-8, without white space at its ends")
 }
 
 const reused = (id: string, stored: object, given: object): SvcError =>
