@@ -3,7 +3,7 @@ export { addressBucket, addressNetwork, bucketNetwork, type TrustedNetwork } fro
 export { countStream, type Exchange, type HttpEnv, sentPath } from "./exchange.ts"
 export { logRequest, requestContext } from "./request-context.ts"
 export { hasWholeBody, readBody } from "./requests/body.ts"
-export { jsonBody, jsonTypeFault } from "./requests/json-body.ts"
+export { jsonBody, jsonTypeFault, seemsEmpty } from "./requests/json-body.ts"
 export { acceptsGzip, acceptWeights, matchesETag, wantsEventStream } from "./requests/negotiate.ts"
 export { type Fetch, type RunningServer, serve, type ServeOptions } from "./serve.ts"
 export { type Bounds, defaultBounds, serviceFields } from "./service-fields.ts"

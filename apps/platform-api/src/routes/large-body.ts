@@ -1,6 +1,6 @@
 import { promisify } from "node:util"
 import { gunzip } from "node:zlib"
-import { jsonTypeFault, readBody } from "@svc/http"
+import { jsonTypeFault, readBody, seemsEmpty } from "@svc/http"
 import { BodyError } from "@svc/errors"
 import type { Context, MiddlewareHandler } from "hono"
 import type { AppEnv } from "../auth/guard.ts"
@@ -21,7 +21,7 @@ const bytesOf = async (c: Context<AppEnv>): Promise<Uint8Array> => {
   const unsupported = (reason: string) => new BodyError({ kind: "unsupported-media-type", reason })
   if (encoding !== "identity" && encoding !== "gzip") throw unsupported("Content-Encoding must be gzip or absent")
   const fault = jsonTypeFault(c)
-  if (fault !== undefined && c.req.header("content-type") !== undefined) throw unsupported(fault)
+  if (fault !== undefined && !seemsEmpty(c)) throw unsupported(fault)
   let bytes = await readBody(c, { limit: largeBodyLimit, deadlineMs })
   if (bytes.length > 0 && fault !== undefined) throw unsupported(fault)
   if (encoding === "gzip" && bytes.length > 0) {

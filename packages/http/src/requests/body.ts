@@ -29,6 +29,10 @@ const leastBytesPerChunk = 32
 export const hasBody = ({ incoming: { headers } }: Exchange): boolean =>
   headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined
 
+/** Whether a request's head says that there are no bytes. */
+export const isBodyless = (exchange: Exchange): boolean =>
+  !hasBody(exchange) || exchange.incoming.headers["content-length"] === "0"
+
 /** Whether all of a request's body has arrived: reading it waits for nothing. */
 export const hasWholeBody = (c: { readonly env: Exchange }): boolean => c.env.incoming.complete
 
@@ -39,9 +43,9 @@ export const hasWholeBody = (c: { readonly env: Exchange }): boolean => c.env.in
 export const readBody = async ({ env }: { readonly env: Exchange }, options: BodyOptions): Promise<Uint8Array> => {
   const { incoming } = env
   const { limit } = options
+  if (isBodyless(env)) return empty
   const declared = incoming.headers["content-length"]
   if (declared !== undefined && Number(declared) > limit) throw new BodyError({ kind: "too-large", limit })
-  if (declared === "0" || !hasBody(env)) return empty
   // The socket's own stream is read: a web stream in between costs a third of a small request.
   if (env.body !== undefined || !incoming.complete) return (env.body ??= takeBody(env)).read(options)
   return buffered(incoming, limit)

@@ -1,7 +1,7 @@
 import { duplicateKey, hasMoreValues, isDeeper } from "@svc/common/json-text"
 import { BodyError } from "@svc/errors"
 import type { Context, MiddlewareHandler } from "hono"
-import { type BodyOptions, readBody } from "./body.ts"
+import { type BodyOptions, isBodyless, readBody } from "./body.ts"
 import type { HttpEnv } from "../exchange.ts"
 
 type JsonRules = {
@@ -38,6 +38,10 @@ export const jsonTypeFault = ({ req }: Context): string | undefined => {
   return parameters.some(isOther) ? "the charset must be UTF-8" : undefined
 }
 
+/** Whether a request may turn out to have no body, so that its Content-Type doesn't matter. */
+export const seemsEmpty = ({ req, env }: Pick<Context<HttpEnv>, "req" | "env">): boolean =>
+  req.header("content-type") === undefined || isBodyless(env)
+
 /** JSON bytes as text and value: UTF-8 without a byte order mark (RFC 8259 section 8.1). Throws BodyError. */
 export const jsonText = (bytes: Uint8Array, { maxValues = Infinity, maxDepth = Infinity }: JsonRules): JsonText => {
   const invalid = (reason: string) => new BodyError({ kind: "invalid", path: "", reason })
@@ -65,8 +69,8 @@ export const jsonText = (bytes: Uint8Array, { maxValues = Infinity, maxDepth = I
 
 /**
  * A route's middleware that reads a JSON body strictly, in this order: content type, declared length, bytes under the cap and
- * the deadline, UTF-8, number and depth of values, JSON, unique keys. Throws BodyError. Without a Content-Type only an empty body is
- * taken, and only where `emptyAs` is given. After it, `c.req.valid("json")`, `c.req.json()` and `c.req.text()` have the body,
+ * the deadline, UTF-8, number and depth of values, JSON, unique keys. Throws BodyError. Where `emptyAs` is given, an empty body may
+ * have any Content-Type, because some clients name a form's, or none. After it, `c.req.valid("json")`, `c.req.json()` and `c.req.text()` have the body,
  * and `c.var.json` has it parsed.
  */
 export const jsonBody =
@@ -76,8 +80,7 @@ export const jsonBody =
     const isPacked = (c.req.header("content-encoding")?.trim().toLowerCase() ?? "identity") !== "identity"
     const reason = isPacked ? "the body must not be compressed (Content-Encoding)" : jsonTypeFault(c)
     const fault = reason === undefined ? undefined : new BodyError({ kind: "unsupported-media-type", reason })
-    const untyped = mayBeEmpty && c.req.header("content-type") === undefined
-    if (fault !== undefined && !untyped) throw fault
+    if (fault !== undefined && !(mayBeEmpty && seemsEmpty(c))) throw fault
     const bytes = await readBody(c, { limit: typeof limit === "number" ? limit : limit(c), deadlineMs })
     onSize?.(bytes.length, c)
     const isEmpty = mayBeEmpty && bytes.length === 0
