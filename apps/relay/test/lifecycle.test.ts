@@ -2,9 +2,10 @@ import { once } from "node:events"
 import { connect, type Socket } from "node:net"
 import { join } from "node:path"
 import { freePort, postJson, startProcess } from "@svc/testing"
-import { expect, test } from "vitest"
+import { expect, onTestFinished, test, vi } from "vitest"
 import { startService as start, testReceiver } from "../../../test/start-service.ts"
 import { result, startFakeRpc } from "./fake-rpc.ts"
+import { startRelay } from "./fixture.ts"
 import { memo } from "@svc/testing/solana"
 import { anySigner, signedTransaction } from "./transactions.ts"
 
@@ -125,6 +126,27 @@ test("an unprotected relay warns once of requests through a proxy, with the next
     service.child.stdout().match(/"warn".*"header":"via".*came through a proxy.*SVC_SESSION_JWKS_URL/g),
   ).toHaveLength(1)
   expect(service.child.stdout().match(/came through a proxy/g)).toHaveLength(1)
+  await rpc.close()
+})
+
+test("while the relay stops, what comes on a connection that a proxy kept idle is served, as its last request", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] })
+  onTestFinished(() => void vi.useRealTimers())
+  const rpc = await startFakeRpc()
+  rpc.script((request) => result(request, "5"))
+  const relay = await startRelay(rpc.url)
+  const kept = connect(relay.port, "127.0.0.1")
+  const answers = textOf(kept)
+  const head = "POST /transactions/v1/block-height HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+  const request = `${head}Content-Length: 2\r\n\r\n{}`
+  kept.write(request)
+  await once(kept, "data")
+  const closed = relay.close()
+  kept.write(request)
+  const text = await answers
+  expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 200"])
+  expect(text.toLowerCase().match(/connection: close/g)).toHaveLength(1)
+  await closed
   await rpc.close()
 })
 
