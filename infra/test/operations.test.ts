@@ -42,12 +42,12 @@ const notRun: Readonly<Record<string, string>> = {
   "docker compose -f infra/compose.yaml cp proxy:/data/caddy/pki/authorities/local/root.crt .":
     "needs a container engine",
   'platform() { docker compose -f infra/compose.yaml run --rm -T platform-api "$@"; }': "needs a container engine",
-  '(umask 077; docker compose -f infra/compose.yaml exec -T postgres pg_dump --username=svc_owner --format=custom svc > "$SVC_PRIVATE_DIR/platform.dump")':
+  '(umask 077; docker compose -f infra/compose.yaml exec -T postgres pg_dump --username=svc_owner --format=custom svc > "$PRIVATE_DIR/platform.dump")':
     "needs a container engine",
   "kubectl create namespace svc": "needs a cluster",
   'platform() { kubectl -n svc exec --stdin deployment/platform-api -- node src/main.ts "$@"; }': "needs a cluster",
   "kubectl -n svc delete job platform-migrate --ignore-not-found": "needs a cluster",
-  'kubectl -n svc create secret generic platform-api-signing-key --from-file="$SVC_PRIVATE_DIR/session-signing-key.json" \\':
+  'kubectl -n svc create secret generic platform-api-signing-key --from-file="$PRIVATE_DIR/session-signing-key.json" \\':
     "needs a cluster",
 }
 
@@ -125,7 +125,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("what the page tel
       SVC_RELAY_URL: local("relay"),
       SVC_API_URL: local("platform-api"),
       SVC_LIMITS_URL: store.url,
-      SVC_PRIVATE_DIR: join(folder, "private"),
+      PRIVATE_DIR: join(folder, "private"),
       SVC_TRANSACTION_RPC_URL: provider.url,
     }
     await writeFile(join(folder, "state"), "")
@@ -268,7 +268,7 @@ mv "$HOME/state.new" "$HOME/state"`
     const trail = await shell("platform audit list", embedded)
     const [, restored = ""] = await follow("Back up and restore")
     expect(restored.trim().split("\n").at(-1)).toBe(before.trim())
-    expect(await shell("psql --quiet -Atc 'select current_user' $(cat $SVC_PRIVATE_DIR/svc_service.url)")).toBe(
+    expect(await shell("psql --quiet -Atc 'select current_user' $(cat $PRIVATE_DIR/svc_service.url)")).toBe(
       "svc_service\n",
     )
     expect((await sessionToken()).status).toBe(200)
