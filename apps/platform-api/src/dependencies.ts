@@ -37,6 +37,8 @@ export type Dependencies = KeyMaterial & {
   readonly databaseResponds: () => Promise<boolean>
   /** Addresses that have used up their sign-ups, until they may sign up again. They are rejected without a query. */
   readonly exhausted: LRUCache<string, true>
+  /** The accounts of keys that have used up a limit lately, for the log: such keys are rejected without a query. */
+  readonly overLimit: LRUCache<string, string>
   readonly signingKeys: SigningKeys
   readonly limits: Limits
   readonly useTracker: UseTracker

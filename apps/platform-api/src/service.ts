@@ -120,6 +120,7 @@ export const startService = async (runtime: Runtime) => {
     streams: createEventStreams({ stopping: stopping.signal }),
     databaseResponds: createProbe(database),
     exhausted: new LRUCache({ max: maxExhausted, perf: { now }, ttlResolution: 0 }),
+    overLimit: new LRUCache({ max: maxExhausted }),
     signingKeys,
     limits,
     useTracker,

@@ -166,3 +166,27 @@ test("the log line of a refused request names the account and the network by whi
   for (const clue of [account, network])
     expect((await operate(["agent", "find", clue], env)).json).toMatchObject([{ slug, address_prefix: network }])
 })
+
+test("the log names the account of each request past a limit of its key, an agent's and a person's, and find leads to the keys", async () => {
+  const [{ program, url }] = replicas
+  const { slug, api_key } = await signUp(replicas[0])
+  const { json: person } = await operate(["user", "create", "--email", "ada@example.com"], env)
+  for (const [key, account] of [
+    [api_key, `agent:${slug}`],
+    [person.api_key, `user:${person.id}`],
+  ]) {
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
+    const mint = () => fetch(`${url}/ws/sessions`, { method: "POST", headers, body: "{}" })
+    const statuses = await Promise.all(Array.from({ length: 63 }, async () => (await mint()).status))
+    expect(statuses.filter((status) => status === 429)).toHaveLength(3)
+    expect((await mint()).status).toBe(429)
+    const named = () =>
+      program
+        .stdout()
+        .split("\n")
+        .filter((line) => line.includes('"status":429') && line.includes(`"account":"${account}"`))
+    await expect.poll(named).toHaveLength(4)
+    const [found] = (await operate(["agent", "find", account], env)).json
+    expect(found.keys).toMatchObject([{ id: expect.any(Number), disabled_at: null }])
+  }
+})

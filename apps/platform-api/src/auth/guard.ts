@@ -33,7 +33,13 @@ export const requestMs = 1800
 export const sessionsPerMinute = 60
 
 /** What a request counts against: at most `perMinute` per bucket in any minute; 0 means no limit. */
-export type RequestLimit = { readonly group: string; readonly bucket: string; readonly perMinute: number }
+export type RequestLimit = {
+  readonly group: string
+  readonly bucket: string
+  readonly perMinute: number
+  /** Whether the bucket is one key's alone. */
+  readonly isKeys?: true
+}
 
 /** A caller of the registry, and the limit that the request counts against. */
 export type Caller = {
@@ -54,9 +60,19 @@ const bucketOf = ({ group, bucket, perMinute }: RequestLimit): Bucket => ({
   limit: perMinute,
 })
 
+/** Whose key this is: known once it was looked up, and remembered for the requests that are refused before that. */
+const nameAccount = (c: Context<AppEnv>, bucket: string): void => {
+  const { overLimit } = c.get("dependencies")
+  const account = c.get("account") ?? overLimit.get(bucket)
+  if (account === undefined) return
+  c.set("account", account)
+  overLimit.set(bucket, account)
+}
+
 /** Sets the rate limit headers. Throws rate-limit-exceeded. */
-const tell = (c: Context<AppEnv>, { perMinute }: RequestLimit, decision: Decision): void => {
+const tell = (c: Context<AppEnv>, { bucket, perMinute, isKeys }: RequestLimit, decision: Decision): void => {
   const { allowed, remaining, retryAfterSeconds, resetSeconds } = decision
+  if (isKeys === true && remaining === 0) nameAccount(c, bucket)
   c.header("RateLimit-Policy", `"default";q=${perMinute};w=60`)
   c.header("RateLimit", `"default";r=${remaining};t=${Math.min(resetSeconds, 60)}`)
   if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
@@ -118,8 +134,9 @@ const limitOf = (c: Context<AppEnv>, policy: Policy, keyHash: string): RequestLi
         group: "sessions",
         bucket: `${keyHash} ${addressBucket(c.get("clientAddress"))}`,
         perMinute: sessionsPerMinute,
+        isKeys: true,
       }
-    : { group: "key", bucket: keyHash, perMinute: c.get("dependencies").config.perMinute.requests }
+    : { group: "key", bucket: keyHash, isKeys: true, perMinute: c.get("dependencies").config.perMinute.requests }
 
 const refusal = ({ refused, ...options }: Exclude<Identified, Principal>) => errors.fail(refused, options)
 

@@ -8,7 +8,7 @@ import { changeKey, createUser, listAudit, setAgentStatus, statusActions } from 
 import type { Settings } from "../config.ts"
 import { backup, restore } from "./backup.ts"
 import { CommandError } from "./command-error.ts"
-import { findAgents, listAgents, listDisabledKeys, slugOf } from "./find-accounts.ts"
+import { findAccounts, listAgents, listDisabledKeys, slugOf } from "./find-accounts.ts"
 import { limitOptions, listLimits, readLimit, setLimits } from "./limits.ts"
 import { pruneAgents, pruneAudit } from "./prune.ts"
 import { createViewerKey } from "./viewer-key.ts"
@@ -139,8 +139,8 @@ const commands: Readonly<Record<string, Command>> = {
     run: async ({ queries, flag }) => listAgents(await queries(), flag("disabled")),
   },
   "agent find": {
-    argument: "<SLUG|KEY-ID|KEY-HINT|NETWORK>",
-    run: async ({ queries, argument }) => findAgents(await queries(), argument),
+    argument: "<SLUG|USER|KEY-ID|KEY-HINT|NETWORK>",
+    run: async ({ queries, argument }) => findAccounts(await queries(), argument),
   },
   ...Object.fromEntries(agentCommands),
   "agent prune": {

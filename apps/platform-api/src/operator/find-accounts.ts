@@ -1,7 +1,7 @@
 import type { SQL } from "drizzle-orm"
 import type { Queries } from "../db/database.ts"
 import { and, asc, eq, inArray, isNotNull, isNull, or, sql } from "../db/drizzle.ts"
-import { agentProfiles, apiKeys, auditLog } from "../db/schema/index.ts"
+import { agentProfiles, apiKeys, auditLog, users } from "../db/schema/index.ts"
 import { CommandError } from "./command-error.ts"
 
 const agentColumns = {
@@ -61,12 +61,21 @@ const signUps = async (queries: Queries, which: SQL) => {
   return rows.map((row) => ({ slug: slugOf(row.target), network: row.network }))
 }
 
+/** The people of these accounts. */
+const people = (queries: Queries, owners: readonly string[]) => {
+  const ids = owners.flatMap((owner) => /^user:(\d{1,9})$/.exec(owner)?.[1] ?? []).map(Number)
+  const { id, email, name, createdAt: created_at } = users
+  const owner = sql<string>`'user:' || ${id}`
+  const isPerson = and(inArray(id, ids), eq(users.kind, "human"))
+  return queries.run((db) => db.select({ owner, email, name, created_at }).from(users).where(isPerson))
+}
+
 /**
- * The agents that a log line, a report or a key leads to, with their networks and keys.
- * @param text a slug or `agent:<slug>`, a key's id, a key's hint (`svc_ak_…a1b2`, or its last four characters), or the network of a sign-up.
- *   Throws CommandError where nothing is found
+ * The accounts that a log line, a report or a key leads to, with their keys: agents with their networks, and people.
+ * @param text a slug or `agent:<slug>`, `user:<id>`, a key's id, a key's hint (`svc_ak_…a1b2`, or its last four characters), or the
+ *   network of a sign-up. Throws CommandError where nothing is found
  */
-export const findAgents = async (queries: Queries, text: string) => {
+export const findAccounts = async (queries: Queries, text: string) => {
   const lastFour = /^(?:svc_[ap]k_)?…?([0-9A-Za-z]{4})$/.exec(text)?.[1]
   const isId = /^\d{1,9}$/.test(text)
   const byKey = or(
@@ -82,18 +91,28 @@ export const findAgents = async (queries: Queries, text: string) => {
   const agents = await queries.run((db) =>
     db.select(agentColumns).from(agentProfiles).where(inArray(agentProfiles.slug, slugs)),
   )
-  if (agents.length === 0)
-    throw new CommandError("agent-not-found", "no agent has this slug, key id, key hint or network of its sign-up")
+  const persons = await people(queries, slugs)
+  if (agents.length + persons.length === 0)
+    throw new CommandError("agent-not-found", "no account has this name, key id, key hint or network of its sign-up")
   const found = agents.map(({ slug }) => slug)
   const targets = found.map((slug) => `agent:${slug}`)
   const networks = new Map(
     (await signUps(queries, inArray(auditLog.target, targets))).map((one) => [one.slug, one.network]),
   )
-  const keys = await keysWhere(queries, inArray(agentProfiles.slug, found))
-  return agents.map((agent) =>
-    Object.assign(agent, {
-      address_prefix: networks.get(agent.slug) ?? null,
-      keys: keys.filter(({ owner }) => owner === `agent:${agent.slug}`).map(({ owner: _owner, ...key }) => key),
-    }),
+  const isTheirs = or(
+    inArray(agentProfiles.slug, found),
+    inArray(
+      keyColumns.owner,
+      persons.map(({ owner }) => owner),
+    ),
   )
+  const keys = await keysWhere(queries, isTheirs)
+  const keysOf = (account: string) =>
+    keys.filter(({ owner }) => owner === account).map(({ owner: _owner, ...key }) => key)
+  return [
+    ...agents.map((agent) =>
+      Object.assign(agent, { address_prefix: networks.get(agent.slug) ?? null, keys: keysOf(`agent:${agent.slug}`) }),
+    ),
+    ...persons.map((person) => Object.assign(person, { keys: keysOf(person.owner) })),
+  ]
 }

@@ -1,7 +1,7 @@
 import { acceptsGzip, addressBucket, matchesETag } from "@svc/http"
 import type { z } from "@svc/openapi"
 import type { Context, MiddlewareHandler } from "hono"
-import { type AppEnv, type Caller, countRequest, identify } from "../../auth/guard.ts"
+import { type AppEnv, type Caller, countRequest, identify, type RequestLimit } from "../../auth/guard.ts"
 import { type ErrorCode, errors } from "../../errors.ts"
 import type { Answer, Lookup } from "../../registry/answer.ts"
 import { sinceOf } from "../../registry/publication.ts"
@@ -49,9 +49,10 @@ const ignoredKey = (c: Context<AppEnv>, ignored: ErrorCode) => ({ ...anyone(c), 
 /** The holder of the key. An invalid key is ignored. If the key can't be checked, the request fails. */
 const holder = async (c: Context<AppEnv>): Promise<Caller> => {
   const { config, registry, useTracker } = c.get("dependencies")
-  const limitOf = (keyHash: string) => ({
+  const limitOf = (keyHash: string): RequestLimit => ({
     group: "keyed-registry",
     bucket: keyHash,
+    isKeys: true,
     perMinute: config.perMinute.keyedRegistry,
   })
   // A 304 doesn't count, so a request that may get one isn't rejected before its key is looked up.
