@@ -32,6 +32,8 @@ export const nextSteps: Readonly<Record<string, string>> = {
   invalid_transaction: signedBytes,
   transaction_too_large: "Nothing was sent. Next: make the transaction smaller",
   unsigned_transaction: "Nothing was sent. Next: sign it, then run the command again",
+  signature_verification_failed: "Next: sign it after its last change, then run the command again",
+  "lookup-failed": "Next: run the same command again",
   invalid_signature: "Next: svc status SIGNATURE, as svc send printed it",
   "invalid-id":
     "Nothing was sent. Next: choose an id of 1 to 200 bytes of printable UTF-8, without white space at its ends",

@@ -177,8 +177,8 @@ test("the log names the account of each request past a limit of its key, an agen
   ]) {
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
     const mint = () => fetch(`${url}/ws/sessions`, { method: "POST", headers, body: "{}" })
-    const statuses = await Promise.all(Array.from({ length: 63 }, async () => (await mint()).status))
-    expect(statuses.filter((status) => status === 429)).toHaveLength(3)
+    const answers = await Promise.all(Array.from({ length: 63 }, async () => (await mint()).status))
+    expect(answers.filter((status) => status === 429)).toHaveLength(3)
     expect((await mint()).status).toBe(429)
     const named = () =>
       program

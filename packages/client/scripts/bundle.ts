@@ -11,6 +11,7 @@ export const library = join(import.meta.dirname, "..")
 const loadedLater = {
   changes: "platform/changes",
   "indexed-db": "journal/indexed-db",
+  "simulation-cause": "journal/simulation-cause",
   "stream-watch": "stream/stream-watch",
   "transport-methods": "relay/transport-methods",
   where: "stream/where",

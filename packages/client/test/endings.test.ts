@@ -12,7 +12,7 @@ import {
 import { createFakeChain, type Fate } from "./fake-chain.ts"
 import { lies } from "./lies.ts"
 import { createPayer, newAddress } from "./payments.ts"
-import { scriptedRelay } from "./scripted-relay.ts"
+import { ok, scriptedRelay } from "./scripted-relay.ts"
 import { createVirtualClock } from "./virtual-clock.ts"
 
 const payer = createPayer()
@@ -40,6 +40,7 @@ const setUp = async (lie: keyof typeof lies, fate: Fate, isLate = false) => {
   }
   return {
     virtual,
+    chain,
     clock,
     relay,
     honest,
@@ -136,5 +137,55 @@ describe.each(Object.keys(lies))("with a provider that %s, and a last height tha
   test.each(Object.entries(paths))("%s says expired of a transaction that never lands", async (_, run) => {
     const set = await setUp(lie, () => undefined)
     expect(await set.virtual.run(run(set))).toBe("expired")
+  })
+})
+
+/** A provider whose named routes come from a node that is behind; the rest of the world has gone on. */
+const lagging =
+  (behind: number, routes: readonly string[], fault?: string) =>
+  (chain: ReturnType<typeof createFakeChain>) =>
+  (asked: Parameters<typeof chain.answer>[0]) => {
+    const said = chain.answer(asked, routes.includes(asked.route) ? behind : 0)
+    if (asked.route !== "simulate" || fault === undefined || typeof said === "string") return said
+    return ok({ ...Object(said.body), err: fault })
+  }
+
+describe("bytes that nobody stored, at a provider some of whose answers come from a node that is behind", () => {
+  const repeated = async (set: Awaited<ReturnType<typeof setUp>>, relay: typeof set.relay) => {
+    const journal = createJournal({ relay, store: set.store, clock: set.clock })
+    return journal.submitOnce(id, set.transaction).then(
+      ({ state }) => state,
+      (error: unknown) => (error instanceof SvcError ? error : Promise.reject(error)),
+    )
+  }
+
+  test.each([
+    ["look-ups and trial runs", 60, undefined],
+    ["look-ups and trial runs, far behind", 400, undefined],
+    ["look-ups and trial runs, which lack the payer", 60, "AccountNotFound"],
+    ["look-ups and trial runs, which lack the funds", 60, "InsufficientFundsForFee"],
+  ])("%s: what has landed is never said to be unsent, nor to be signed again", async (_, behind, fault) => {
+    const set = await setUp("tells the truth", () => 100)
+    await set.virtual.run(set.send().then(() => set.clock.sleep(1000)))
+    const relay = scriptedRelay(set.clock, lagging(behind, ["signature-status", "simulate"], fault)(set.chain)).relay
+    const ended = await set.virtual.run(repeated(set, relay))
+    expect(ended).toMatchObject({ code: "lookup-failed", retryable: true })
+    expect(Object(ended).message).not.toMatch(/sign|unused/i)
+    expect(await set.store.list()).toEqual([])
+    expect(await set.virtual.run(repeated(set, set.honest))).toBe("landed")
+  })
+
+  test("look-ups and trial runs, a few seconds behind: the same call says landed", async () => {
+    const set = await setUp("tells the truth", () => 100)
+    await set.virtual.run(set.send().then(() => set.clock.sleep(1000)))
+    const relay = scriptedRelay(set.clock, lagging(10, ["signature-status", "simulate"])(set.chain)).relay
+    expect(await set.virtual.run(repeated(set, relay))).toBe("landed")
+  })
+
+  test("trial runs alone: good bytes aren't refused for one answer, and land at the next call", async () => {
+    const set = await setUp("tells the truth", () => 100)
+    const relay = scriptedRelay(set.clock, lagging(100, ["simulate"])(set.chain)).relay
+    expect(await set.virtual.run(repeated(set, relay))).toMatchObject({ code: "lookup-failed" })
+    expect(await set.virtual.run(repeated(set, set.honest))).toBe("landed")
   })
 })

@@ -2,7 +2,7 @@ import { AccountRole, address, createKeyPairSignerFromPrivateKeyBytes, type Inst
 import { signTransaction, systemProgram as system } from "@svc/testing/solana"
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { SvcError } from "../src/index.ts"
+import { createJournal, createRelay, memoryStore, settle, signatureOf, submit, SvcError } from "../src/index.ts"
 import { readPayment } from "../src/journal/payment.ts"
 import { createPayer, newAddress } from "./payments.ts"
 
@@ -103,6 +103,27 @@ test("a transaction with a durable nonce is recognised by its first instruction,
   }
 })
 
+test("bytes that were changed after they were signed are refused before anybody is asked, in every function that sends or settles", async () => {
+  const signed = createPayer().transfer({ recipient: one, lamports: 5n, blockhash })
+  const relay = createRelay({
+    relayUrl: "http://127.0.0.1:1",
+    session: { token: () => Promise.reject(new Error("asked")) },
+  })
+  const journal = createJournal({ relay, store: memoryStore() })
+  const code = "signature_verification_failed"
+  // Another amount, another recipient, another blockhash, another payer.
+  for (const at of [signed.length - 8, 65 + 40, 65 + 110, 65 + 6]) {
+    const transaction = Uint8Array.from(signed).with(at, (signed[at] ?? 0) ^ 1)
+    expect(signatureOf(transaction)).toBe(signatureOf(signed))
+    await expect(journal.submitOnce("a", transaction)).rejects.toMatchObject({ code, submissionState: "not_submitted" })
+    const ended = await submit(relay, { transaction, lastValidBlockHeight: 1n })
+    expect(ended).toMatchObject({ state: "not-submitted", error: { code } })
+    const settling = settle(relay, { signature: signatureOf(signed), resend: transaction, lastValidBlockHeight: 1n })
+    await expect(settling).rejects.toMatchObject({ code })
+  }
+  expect(await journal.list()).toEqual([])
+})
+
 test("any bytes are a payment, or an error that proves that nothing was sent", async () => {
   const whole = createPayer().transfer({ recipient: one, lamports: 1n, blockhash })
   const changed = fc
@@ -118,7 +139,10 @@ test("any bytes are a payment, or an error that proves that nothing was sent", a
         expect((await readPayment(bytes)).facts.fingerprint).toHaveLength(64)
       } catch (error) {
         if (!(error instanceof SvcError)) throw error
-        expect(error).toMatchObject({ submissionState: "not_submitted", code: expect.stringMatching(/^(in|un)/) })
+        expect(error).toMatchObject({
+          submissionState: "not_submitted",
+          code: expect.stringMatching(/^(in|un|signature_)/),
+        })
       }
     }),
     { numRuns: process.env["SVC_FUZZ"] === "full" ? 100_000 : 1000, examples: [[hugeCount]] },

@@ -237,7 +237,7 @@ export const createJournal = ({
      *
      * @returns `landed` (check `err`), with `replayed: true` when an earlier run landed it; `undecided` after `signal`: call again.
      * @throws SvcError `id-reused`, `simulation-failed`, `blockhash-not-found`, `wrong-blockhash`, `durable-nonce`, `attempts-exhausted`, `aborted`, `other-relay`,
-     * `other-chain`, `payment-forgotten`, `duplicate-transaction`, `invalid-id`, `journal-damaged`, `journal-unavailable`; the
+     * `other-chain`, `payment-forgotten`, `duplicate-transaction`, `signature_verification_failed`, `lookup-failed`, `invalid-id`, `journal-damaged`, `journal-unavailable`; the
      * relay's refusal; and what `build` throws.
      */
     submitOnce,

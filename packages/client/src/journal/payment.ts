@@ -37,8 +37,8 @@ const readMessage = (bytes: Uint8Array) => {
     const next = byte()
     return next < 128 ? next : next - 128 + 128 * length()
   }
-  const take = (size: number): Uint8Array => Uint8Array.from(list(size, byte))
-  const key = (): string => base58(take(32))
+  const take = (size: number) => Uint8Array.from(list(size, byte))
+  const key = () => take(32)
   const indexes = (): number[] => list(length(), byte)
 
   const version = found(bytes[0])
@@ -64,10 +64,15 @@ const readMessage = (bytes: Uint8Array) => {
     keys: list(length(), key),
     blockhash: key(),
     instructions: list(length(), () => ({ program: byte(), accounts: indexes(), data: take(length()) })),
-    tables: list(version > 127 ? length() : 0, () => ({ table: key(), writable: indexes(), others: indexes() })),
+    tables: list(version > 127 ? length() : 0, () => ({
+      table: base58(key()),
+      writable: indexes(),
+      others: indexes(),
+    })),
   })
 
-  const { keys, blockhash, instructions, tables } = version === version1 ? readVersion1() : readOlder()
+  const { keys: raw, blockhash, instructions, tables } = version === version1 ? readVersion1() : readOlder()
+  const keys = raw.map(base58)
   const accounts = [
     ...keys.map((address, index) => {
       const isSigner = index < signers
@@ -79,7 +84,8 @@ const readMessage = (bytes: Uint8Array) => {
   ]
   return {
     payer: found(keys[0]),
-    blockhash,
+    payerKey: found(raw[0]),
+    blockhash: base58(blockhash),
     instructions: instructions.map((instruction) => ({
       program: found(keys[instruction.program]),
       accounts: instruction.accounts.map((index) => found(accounts[index])),
@@ -104,9 +110,27 @@ export const readExpiring = (transaction: Transaction) => {
   return { ...wire, ...read }
 }
 
-/** Reads what a signed transaction pays for. Throws as `readExpiring` does. */
+/**
+ * The same, and the first signature is of this message: whoever looks it up finds this transaction and no other. Platforms without
+ * Ed25519 (Web Cryptography Level 2) leave that to the relay, which checks it before it sends.
+ *
+ * @throws SvcError also `signature_verification_failed`.
+ */
+export const readVerified = async (transaction: Transaction) => {
+  const read = readExpiring(transaction)
+  const { subtle } = crypto
+  const { payerKey, signed, message } = read
+  const isSigned = await subtle.importKey("raw", payerKey, "Ed25519", false, ["verify"]).then(
+    (key) => subtle.verify("Ed25519", key, Uint8Array.from(signed), Uint8Array.from(message)),
+    ({ name }: Error) => name === "NotSupportedError",
+  )
+  if (isSigned) return read
+  throw refusal("signature_verification_failed", "The signature isn't of this message: nothing was stored or sent")
+}
+
+/** Reads what a signed transaction pays for. Throws as `readVerified` does. */
 export const readPayment = async (transaction: Transaction): Promise<SignedPayment> => {
-  const { payer, instructions, ...wire } = readExpiring(transaction)
+  const { payer, payerKey: _payerKey, instructions, ...wire } = await readVerified(transaction)
   const counted = instructions.filter(({ program }) => program !== computeBudget)
   const text = JSON.stringify([payer, counted.map(({ data, ...rest }) => ({ ...rest, data: toBase64(data) }))])
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))

@@ -3,8 +3,7 @@ import type { Clock } from "../http/clock.ts"
 import { asSvcError, ownError, type SvcError } from "../http/error.ts"
 import { readPayment, type SignedPayment } from "./payment.ts"
 import type { Abortable, ChainView, Relay, Transaction } from "../relay/relay.ts"
-import type { ChainError } from "../relay/relay-answers.ts"
-import { rowLength } from "../submit/judge.ts"
+import { later, rowLength } from "../submit/judge.ts"
 import { pauseAfter, viewOnce } from "../submit/settle-loop.ts"
 import { heightOf } from "../submit/submit.ts"
 import { refusal } from "../relay/wire.ts"
@@ -50,20 +49,13 @@ export const finalView = async (relay: Relay, abortable: Abortable) => {
 
 const lastLogs = 10
 
-/** Why a simulation failed, in words where its logs tell it. */
-const causeOf = (err: ChainError, logs: readonly string[] | null): string => {
-  const text = (logs ?? []).join("\n")
-  const [, has, needs] = /insufficient lamports (\d+), need (\d+)/.exec(text) ?? []
-  const lamports = (amount: string): string => BigInt(amount).toLocaleString("en")
-  if (has !== undefined && needs !== undefined) return `it needs ${lamports(needs)} lamports, has ${lamports(has)}`
-  // Anchor's, other programs', and the runtime's words.
-  const said = /(?:Error Message: |log: Error: | failed: )(.*?)\.?$/m.exec(text)?.[1]
-  if (Object(err).InsufficientFundsForRent !== undefined)
-    return "it would leave an account with less than rent exemption needs"
-  return said ?? (typeof err === "string" ? err : JSON.stringify(err))
+/** A node that is behind what the provider has said before knows nothing of what came since: no payment, no blockhash, no funds. */
+const upToDate = <Answer extends { readonly contextSlot: bigint }>(answer: Answer, tip = 0n): Answer => {
+  if (answer.contextSlot >= tip) return answer
+  throw ownError("lookup-failed", "The provider lags. This call stored and sent nothing: repeat it", {
+    retryable: true,
+  })
 }
-
-const later = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 
 /**
  * Gets a transaction signed, checks it and simulates it. Bytes that were signed elsewhere may have been sent already: then
@@ -92,17 +84,25 @@ export const prepare = async (
     }
     await check(payment)
   }
-  const simulate = async ({ base64 }: SignedPayment, where: ChainView, mayHaveLanded = false) => {
-    const run = await ask(() => relay.simulate({ transaction: base64, sigVerify: true, ...where, ...abortable }))
+  /** @param tip for bytes that may have landed already: the slot that a node must have reached to judge them */
+  const simulate = async ({ base64 }: SignedPayment, where: ChainView, tip?: bigint) => {
+    const run = await ask(async () => {
+      const answer = await relay.simulate({ transaction: base64, sigVerify: true, ...where, ...abortable })
+      return answer.err === null ? answer : upToDate(answer, tip)
+    })
     const { err, logs } = run
-    if (err === null || (mayHaveLanded && err === "AlreadyProcessed"))
+    if (err === null || (tip !== undefined && err === "AlreadyProcessed"))
       return { slot: run.contextSlot, isNew: err === null }
     const details = { err, logs: logs?.slice(-lastLogs) ?? null }
     if (err === "BlockhashNotFound") {
       const message = "Nothing was stored or sent. Sign again with a new blockhash"
       throw refusal("blockhash-not-found", message, details)
     }
-    const message = `The transaction would fail: ${causeOf(err, logs)}. Nothing was stored or sent, the id is unused, and other bytes may use it`
+    const cause = await import("./simulation-cause.ts").then(
+      ({ causeOf }) => causeOf(err, logs),
+      () => JSON.stringify(err),
+    )
+    const message = `The transaction would fail: ${cause}. Nothing was stored or sent, the id is unused, and other bytes may use it`
     throw refusal("simulation-failed", message, details)
   }
 
@@ -122,13 +122,22 @@ export const prepare = async (
 
   await accept(source, source.blockhash)
   const { signature } = source
-  const look = () => ask(() => relay.signatureStatus({ signature, searchTransactionHistory: true, ...abortable }))
-  const [{ status, contextSlot }, { height: finalizedHeight }] = await Promise.all([look(), view()])
-  /** Bytes that are too old may have landed: behind a URL there may be nodes in turns, and one alone may have the history. */
+  const look = (tip?: bigint) =>
+    ask(async () => {
+      const answer = await relay.signatureStatus({ signature, searchTransactionHistory: true, ...abortable })
+      return answer.status === null ? upToDate(answer, tip) : answer
+    })
+  const [{ status, contextSlot }, latest, { height: finalizedHeight }] = await Promise.all([
+    look(),
+    ask(() => relay.latestBlockhash(abortable)),
+    view(),
+  ])
+  const tip = later(contextSlot, latest.contextSlot)
+  /** Bytes that fail may have landed: behind a URL there may be nodes in turns, and one alone may have the history. */
   const lookAgain = async (error: SvcError) => {
-    if (error.code !== "blockhash-not-found") throw error
+    if (error.submissionState !== "not_submitted") throw error
     for (let looks = 0; looks < rowLength; looks++) {
-      const again = (await look()).status
+      const again = (await look(tip)).status
       if (again !== null) return { slot: again.slot, isNew: false }
     }
     throw error
@@ -137,9 +146,7 @@ export const prepare = async (
   // lags behind the look-up doesn't know the newest ones.
   const at = (minContextSlot: bigint) => ({ commitment: "processed", minContextSlot }) as const
   const { slot, isNew } =
-    status === null
-      ? await simulate(source, at(contextSlot), true).catch(lookAgain)
-      : { slot: status.slot, isNew: false }
+    status === null ? await simulate(source, at(tip), tip).catch(lookAgain) : { slot: status.slot, isNew: false }
   const { blockHeight } = await ask(() => relay.blockHeight({ ...at(slot), ...abortable }))
   const end = later(heightOf(options.lastValidBlockHeight ?? 0n), blockHeight + blockhashAge)
   return { payment: source, finalizedHeight, lastValidBlockHeight: end, isNew }

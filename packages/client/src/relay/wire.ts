@@ -14,6 +14,8 @@ export type Wire = {
   readonly base64: string
   /** The first signature in base58: what the transaction is known by. */
   readonly signature: string
+  /** Its bytes. */
+  readonly signed: Uint8Array
   /** What the signatures sign. */
   readonly message: Uint8Array
 }
@@ -58,7 +60,8 @@ export const readSigned = (transaction: string | Uint8Array): Wire => {
   if (missing >= 0) {
     throw refusal("unsigned_transaction", `Signature ${missing} of the transaction is missing: sign it first`)
   }
-  return { base64: toBase64(bytes), signature: base58(signatureAt(parts, 0)), message: parts.message }
+  const signed = signatureAt(parts, 0)
+  return { base64: toBase64(bytes), signature: base58(signed), signed, message: parts.message }
 }
 
 /** Bytes or base64, as base64. */

@@ -103,7 +103,8 @@ export const nothingKnown = (
   lastError: undefined,
 })
 
-const later = (one: bigint, other: bigint): bigint => (one > other ? one : other)
+/** The greater one. */
+export const later = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 
 /** The commitment at which the blockhash is asked for next: its block may not be final yet, or the node may follow a fork. */
 export const nextCommitment = ({ absences }: Knowledge): Commitment =>

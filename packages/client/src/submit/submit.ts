@@ -1,6 +1,6 @@
 import { asSvcError, ownError } from "../http/error.ts"
 import { type Knowledge, nothingKnown, type Outcome } from "./judge.ts"
-import { readExpiring } from "../journal/payment.ts"
+import { readVerified } from "../journal/payment.ts"
 import type { Relay, Transaction } from "../relay/relay.ts"
 import { type LoopOptions, settleWith } from "./settle-loop.ts"
 import { isSignature } from "@svc/common/transaction-parts"
@@ -44,7 +44,8 @@ const start = (
  * end it. A program that may crash uses `createJournal`, which keeps what it needs to continue.
  *
  * @returns One of four: `landed` (check `err`), `not-submitted`, `expired`, `undecided`. It doesn't reject for anything that
- * the network or the services do. `not-submitted` with the code `durable-nonce` if the transaction can't expire.
+ * the network or the services do. `not-submitted` with the code `durable-nonce` if the transaction can't expire, and
+ * `signature_verification_failed` if it was changed after it was signed.
  * @example
  * const outcome = await submit(relay, { transaction, lastValidBlockHeight }) // signed, base64 or bytes
  * if (outcome.state === "landed" && outcome.err === null) console.log(`paid in slot ${outcome.slot}`)
@@ -53,7 +54,7 @@ export const submit = async (relay: Relay, options: SubmitOptions): Promise<Outc
   let wire
   let known
   try {
-    wire = readExpiring(options.transaction)
+    wire = await readVerified(options.transaction)
     known = start(options, wire.signature, wire.message, 0)
     await options.before?.(wire.signature)
   } catch (thrown) {
@@ -66,14 +67,15 @@ export const submit = async (relay: Relay, options: SubmitOptions): Promise<Outc
  * Finds out what became of a transaction that may have been sent before, by a process that crashed or a `submit` that was given
  * up. With `resend` it also sends these bytes again. Never `not-submitted`: it can't know what others sent.
  *
- * @throws SvcError `invalid_signature`, `signature-mismatch` when `resend` is another transaction, or `durable-nonce`.
+ * @throws SvcError `invalid_signature`, `signature-mismatch` when `resend` is another transaction, `durable-nonce`, or
+ * `signature_verification_failed`.
  * @example
  * const outcome = await settle(relay, { signature, lastValidBlockHeight })
  */
 export const settle = async (relay: Relay, options: SettleOptions): Promise<Outcome> => {
   const { signature, resend } = options
   if (!isSignature(signature)) throw ownError("invalid_signature", "The signature is not base58 of 64 bytes")
-  const wire = resend === undefined ? undefined : readExpiring(resend)
+  const wire = resend === undefined ? undefined : await readVerified(resend)
   if (wire !== undefined && wire.signature !== signature) {
     throw ownError("signature-mismatch", `The transaction is another one: its signature is ${wire.signature}`)
   }
