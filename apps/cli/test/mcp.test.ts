@@ -1,6 +1,8 @@
-import { readFile } from "node:fs/promises"
+import { randomBytes } from "node:crypto"
+import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
+import { base58 } from "@svc/common/base58"
 import { codeIn, readPageTables } from "@svc/testing"
 import fc from "fast-check"
 import { afterAll, expect, test } from "vitest"
@@ -228,8 +230,17 @@ test.each([
   })
 })
 
-test("bytes that aren't base64 are rejected by name; a resource's error has no key", async () => {
+test("bytes that are no transaction, such as a secret key, are rejected before anybody is asked; a resource's error has no key", async () => {
   expect(await mcp.fails("simulate_transaction", { transaction: "" })).toMatchObject({ code: "invalid_base64" })
+  const secret = randomBytes(64)
+  for (const text of [base58(secret), secret.toString("hex"), secret.toString("base64")]) {
+    const calls = [
+      ["simulate_transaction", { transaction: text }],
+      ["get_fee", { transaction: text }],
+      ["get_fee", { message: text }],
+    ] as const
+    for (const [name, args] of calls) expect(await mcp.fails(name, args)).toMatchObject({ code: "invalid_transaction" })
+  }
   const locked = await mcp.client.readResource({ uri: "svc://stacks/locked/schema" }).catch(String)
   expect(locked).toContain("agent-account-forbidden")
   expect(locked).not.toContain(key)
@@ -240,9 +251,20 @@ test("publish_stack reads no device and no file without a size, and shows nothin
   for (const ast_path of ["/", "/dev/zero", "/proc/self/pagemap", "/proc/self/environ"]) {
     expect(await person.fails("publish_stack", { stack: "wide", ast_path })).toMatchObject({ code: "unreadable-file" })
   }
-  const { text } = await person.callTool("publish_stack", { stack: "wide", ast_path: "/etc/passwd" })
-  expect(JSON.parse(text)).toMatchObject({ code: "invalid-ast" })
-  expect(text).not.toContain("root")
+  const keys = join(tool.home, "keys.json")
+  await writeFile(keys, JSON.stringify({ [server.url]: { api_key: key } }))
+  for (const ast_path of ["/etc/passwd", keys]) {
+    const before = server.received.length
+    const { text } = await person.callTool("publish_stack", { stack: "wide", ast_path })
+    expect(JSON.parse(text)).toMatchObject({ code: "invalid-ast" })
+    expect(text).not.toMatch(/root|svc_ak_/)
+    expect(
+      server.received
+        .slice(before)
+        .map(({ body }) => body)
+        .join(),
+    ).not.toContain("svc_ak_")
+  }
   await person.close()
 })
 

@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { base58 } from "@svc/common/base58"
 import { startProcess } from "@svc/testing"
 import { beforeEach, describe, expect, test } from "vitest"
 import { startRelaySetup } from "./relay-setup.ts"
@@ -145,6 +147,27 @@ describe("before anything is sent", () => {
     expectError(await setup.svc(["send", "nowhere.bin", "--stack", "transfers", "--json"]), "unreadable-file")
   })
 
+  test("a wallet's secret key in place of a transaction stays here, in each form that wallets write, also for simulate", async () => {
+    const secret = randomBytes(64)
+    const file = join(setup.tool.home, "id.json")
+    const forms = [
+      JSON.stringify([...secret]),
+      base58(secret),
+      secret.toString("hex"),
+      secret.toString("base64"),
+      "word ".repeat(24),
+    ]
+    for (const form of forms) {
+      await writeFile(file, form)
+      for (const command of ["send", "simulate"]) {
+        const ended = await setup.svc([command, file, "--stack", "transfers", "--json"])
+        expectError(ended, "invalid_transaction", "Nothing was sent.")
+        expect(ended.stdout + ended.stderr).not.toContain(form.slice(1, 20))
+      }
+    }
+    expect(setup.platform.received).toEqual([])
+  })
+
   test("without a stack, with two ways to name one, or with an odd number the call is wrong", async () => {
     const { base64 } = await setup.wallet.transfer()
     for (const options of [
@@ -182,11 +205,11 @@ describe("a relay that takes a transaction and says no more", () => {
     return { body: { contextSlot: "200", err: null, ...empty, ...rest } }
   }
 
-  const undecided = (signature: string) => ({
+  const undecided = (signature: string, url: string) => ({
     state: "undecided",
     signature,
     lastError: expect.objectContaining({ code: expect.any(String) }),
-    next: `svc status ${signature} --stack transfers`,
+    next: `svc status ${signature} --stack transfers --relay-url ${url}`,
   })
 
   test("after --timeout the outcome is undecided, exit 3, with the command that goes on", async () => {
@@ -195,7 +218,7 @@ describe("a relay that takes a transaction and says no more", () => {
     const options = ["--stack", "transfers", "--relay-url", url, "--timeout", "1", "--json"]
     const sent = await setup.svc(["send", ...options], base64)
     expect(sent.code).toBe(3)
-    expect(json(sent)).toEqual(undecided(signature))
+    expect(json(sent)).toEqual(undecided(signature, url))
   })
 
   /** A transfer whose outcome stays unknown, and the arguments that send it. */
@@ -204,24 +227,24 @@ describe("a relay that takes a transaction and says no more", () => {
     const { url } = await serve(silent)
     const path = join(setup.tool.home, file)
     await writeFile(path, base64)
-    return { args: [await setup.tool.file(), "send", path, "--stack", "transfers", "--relay-url", url], signature }
+    return { args: [await setup.tool.file(), "send", path, "--stack", "transfers", "--relay-url", url], signature, url }
   }
 
   test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s is no loss: the same, exit 3", async (signal) => {
-    const { args, signature } = await begin("interrupted.base64")
+    const { args, signature, url } = await begin("interrupted.base64")
     const child = startProcess(process.execPath, [...args, "--json"], { env: setup.env })
     await child.waitFor(/Signature:/)
     child.kill(signal)
     expect(await child.exited).toBe(3)
-    expect(JSON.parse(child.stdout())).toEqual(undecided(signature))
+    expect(JSON.parse(child.stdout())).toEqual(undecided(signature, url))
   })
 
   test("an outcome that cannot be written, or that nobody reads, is told beside it, with the same exit code", async () => {
-    const { args, signature } = await begin("unwritten.base64")
+    const { args, signature, url } = await begin("unwritten.base64")
     const shell = (script: string, given: readonly string[]) =>
       runProgram("bash", ["--norc", "-c", script, process.execPath, ...given], { env: setup.env })
     const state = `State: undecided. Signature: ${signature}. `
-    const next = `Next: svc status ${signature} --stack transfers`
+    const next = `Next: svc status ${signature} --stack transfers --relay-url ${url}`
     const slow = [...args, "--timeout", "1"]
     const [full, unread] = await Promise.all([
       shell('"$0" "$@" > /dev/full', slow),

@@ -54,3 +54,18 @@ export const isSignature = (text: string): boolean => {
   if (text.length < signatureBytes || text.length > 88 || !isBase58Text(text)) return false
   return base58Size(text) === signatureBytes
 }
+
+const version1KeyCount = 41
+
+/**
+ * Whether bytes begin as a message of some version does, and have room for all the keys that they name. Secrets, texts and other
+ * files that are passed by mistake don't.
+ */
+export const looksLikeMessage = (bytes: Uint8Array): boolean => {
+  const [first = 0] = bytes
+  const at = first > 127 ? 1 : 0
+  const keysAt = first === version1 ? version1KeyCount : at + 3
+  const [signers = 0, keys = 0] = [bytes[at], bytes[keysAt]]
+  const rest = first === version1 ? 0 : 33
+  return first <= version1 && signers > 0 && signers <= keys && bytes.length > keysAt + 32 * keys + rest
+}

@@ -1,3 +1,4 @@
+import { shellWord } from "@svc/common/foreign-text"
 import { join } from "node:path"
 import { createJournal, type Journal, type PaymentOutcome, type Relay, type SvcError } from "@svc/client"
 import { fileStore } from "@svc/client/node"
@@ -78,6 +79,8 @@ export const reasonOf = (ending: Ending): string => {
   return ending.state === "landed" && ending.err !== null ? JSON.stringify(ending.err) : ""
 }
 
-/** The options that name the stack, for a command that continues. */
-export const stackWords = ({ options: { stack, "websocket-url": url } }: Context): string =>
-  stack === undefined ? `--websocket-url ${url}` : `--stack ${stack}`
+const kept = ["stack", "websocket-url", "relay-url", "api-url", "journal"] as const
+
+/** The options that a command that continues needs as well. */
+export const keptOptions = ({ options }: Context): string =>
+  kept.flatMap((name) => (options[name] === undefined ? [] : [`--${name} ${shellWord(options[name])}`])).join(" ")

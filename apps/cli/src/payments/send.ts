@@ -10,7 +10,7 @@ import {
   noteUnknownChains,
   openJournal,
   reasonOf,
-  stackWords,
+  keptOptions,
   withTimeout,
 } from "./journal.ts"
 import { openRelay } from "../services/relay.ts"
@@ -38,7 +38,7 @@ const nextOf = (ending: Ending, id: string | undefined, signature: string, conte
   if (id !== undefined && ending.lastError.submissionState === "not_submitted") {
     return "The payment is stored and stays open: correct the cause, then send the same bytes with the same id again. Under another id it could be paid twice"
   }
-  return `svc ${id === undefined ? `status ${signature}` : `payments settle ${shellWord(id)}`} ${stackWords(context)}`
+  return `svc ${id === undefined ? `status ${signature}` : `payments settle ${shellWord(id)}`} ${keptOptions(context)}`
 }
 
 /** The last logs of a failed simulation. */

@@ -1,3 +1,4 @@
+import { looksLikeMessage, transactionParts } from "@svc/common/transaction-parts"
 import type { Context } from "../command.ts"
 import { CliError } from "../errors.ts"
 
@@ -9,6 +10,19 @@ const encodingOf = ([first, second]: Uint8Array): string => {
   if (first === 0xff && second === 0xfe) return "utf-16le"
   if (first === 0xfe && second === 0xff) return "utf-16be"
   return first === 0xef ? "utf-8" : "latin1"
+}
+
+export const decoded = (base64: string): Uint8Array => {
+  const bytes = Buffer.from(base64, "base64")
+  if (base64 !== "" && bytes.toString("base64") === base64) return bytes
+  throw new CliError("invalid_base64", "The transaction isn't padded base64.")
+}
+
+/** Whatever else was passed, such as a wallet's secret key, stays here. Returns the message. */
+export const checkParts = (bytes: Uint8Array): Uint8Array => {
+  const parts = transactionParts(bytes)
+  if (typeof parts !== "string" && looksLikeMessage(parts.message)) return parts.message
+  throw new CliError("invalid_transaction", "The bytes aren't a whole transaction.")
 }
 
 /** A transaction from a file or the standard input: raw bytes, or base64 with any line breaks, also in quotes. */
@@ -24,5 +38,7 @@ export const readTransaction = async (context: Context): Promise<string | Uint8A
   }
   // Raw bytes never look like base64: the first byte is the number of signatures, or 0x81.
   const text = new TextDecoder(encodingOf(bytes)).decode(bytes).replaceAll(/\s/g, "")
-  return /^(["']?)([A-Za-z0-9+/=]{9,})\1$/.exec(text)?.[2] ?? bytes
+  const base64 = /^(["']?)([A-Za-z0-9+/=]{9,})\1$/.exec(text)?.[2]
+  checkParts(base64 === undefined ? bytes : decoded(base64))
+  return base64 ?? bytes
 }

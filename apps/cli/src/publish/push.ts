@@ -16,6 +16,10 @@ export const readAst = async (file: string): Promise<JsonObject> => {
   if (text === undefined) throw new CliError("unreadable-file", `${file} doesn't exist.`)
   const ast = parseJson(text)
   if (!isObject(ast)) throw new CliError("invalid-ast", `${file} isn't a JSON object. An AST is one.`)
+  // Any other file, such as one with keys, stays here.
+  const missing = ["stack_name", "entities"].filter((member) => !Object.hasOwn(ast, member))
+  if (missing.length > 0)
+    throw new CliError("invalid-ast", `${file} isn't an AST: it has no ${missing.join(" and no ")}.`)
   return ast
 }
 

@@ -36,7 +36,10 @@ export const urlsOf = (value: unknown, fault: (member: string) => void = () => {
 const contextsIn = (config: JsonObject, path: string): Contexts => {
   const read = (value: unknown): Urls =>
     urlsOf(value, (member) => {
-      throw new CliError("invalid-config", `${member} in ${path} isn't an http or https URL.`)
+      throw new CliError(
+        "invalid-config",
+        `${member} in ${path} isn't an http or https URL without user, query or fragment.`,
+      )
     })
   const { contexts: stored = {}, current } = config
   if (!isObject(stored)) throw new CliError("invalid-config", `contexts in ${path} isn't an object.`)

@@ -43,7 +43,7 @@ const urlVariable = (env: Environment, name: string): string | undefined => {
   const text = variable(env, name)
   const url = text === undefined ? undefined : normaliseUrl(text)
   if (url === undefined && text !== undefined) {
-    throw new CliError("invalid-config", `${name} isn't an http or https URL.`)
+    throw new CliError("invalid-config", `${name} isn't an http or https URL without user, query or fragment.`)
   }
   return url
 }

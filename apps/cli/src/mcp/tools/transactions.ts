@@ -1,10 +1,11 @@
 import { isObject } from "@svc/common/json-object"
-import { transactionParts } from "@svc/common/transaction-parts"
+import { looksLikeMessage } from "@svc/common/transaction-parts"
 import { ToolError } from "@svc/mcp"
 import { z } from "zod"
 import { CliError } from "../../errors.ts"
 import { listOf, textOf } from "../../output/json-value.ts"
 import { simulate, status } from "../../payments/inspect.ts"
+import { checkParts, decoded } from "../../payments/transaction.ts"
 import { openRelay, relayStack } from "../../services/relay.ts"
 import { fitting, plainJson, shortened } from "../result.ts"
 import { type Call, defineTool, readOnly } from "../tool.ts"
@@ -19,15 +20,16 @@ export const relayContext = async ({ context }: Pick<Call, "context">, given: Pa
 
 /** A base64 text as the bytes that a command reads. */
 export const inputOf = (base64: string) => {
-  if (!/^[A-Za-z0-9+/\s]+={0,2}\s*$/.test(base64)) throw new CliError("invalid_base64", "transaction isn't base64.")
+  checkParts(decoded(base64.replaceAll(/\s/g, "")))
   return { args: ["-"], readInput: async () => new TextEncoder().encode(base64) }
 }
 
-const messageIn = (transaction: string): string => {
-  const parts = transactionParts(Uint8Array.from(Buffer.from(transaction, "base64")))
-  if (typeof parts !== "string") return Buffer.from(parts.message).toString("base64")
-  throw new CliError("invalid_transaction", "The bytes aren't a whole transaction.", {
-    next: "Pass base64 of a transaction, or its message as message.",
+const messageIn = (transaction: string): string => Buffer.from(checkParts(decoded(transaction))).toString("base64")
+
+const checkMessage = (message: string): string => {
+  if (looksLikeMessage(decoded(message))) return message
+  throw new CliError("invalid_transaction", "message isn't a compiled message.", {
+    next: "Pass base64 of a transaction as transaction, or of its message as message.",
   })
 }
 
@@ -88,7 +90,7 @@ export const transactionTools = [
       if (transaction !== undefined && message !== undefined) {
         throw new ToolError("invalid-arguments", "Both transaction and message were passed.", "Pass one of them.")
       }
-      const compiled = transaction === undefined ? message : messageIn(transaction)
+      const compiled = message === undefined ? transaction && messageIn(transaction) : checkMessage(message)
       const relay = await openRelay(await relayContext(call), "transaction:inspect")
       const { signal } = call
       const [latest, fee] = await Promise.all([
