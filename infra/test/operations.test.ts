@@ -47,7 +47,7 @@ const notRun: Readonly<Record<string, string>> = {
   "kubectl create namespace svc": "needs a cluster",
   'platform() { kubectl -n svc exec --stdin deployment/platform-api -- node src/main.ts "$@"; }': "needs a cluster",
   "kubectl -n svc delete job platform-migrate --ignore-not-found": "needs a cluster",
-  'kubectl -n svc create secret generic platform-api-signing-key --from-file="$PRIVATE_DIR/session-signing-key.json" \\':
+  'kubectl -n svc create secret generic platform-api-signing-key --from-file=session-signing-key.json="$SIGNING_KEY" \\':
     "needs a cluster",
 }
 
@@ -126,6 +126,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("what the page tel
       SVC_API_URL: local("platform-api"),
       SVC_LIMITS_URL: store.url,
       PRIVATE_DIR: join(folder, "private"),
+      SIGNING_KEY: join(folder, "service/session-signing-key.json"),
       SVC_TRANSACTION_RPC_URL: provider.url,
     }
     await writeFile(join(folder, "state"), "")
@@ -215,7 +216,7 @@ mv "$HOME/state.new" "$HOME/state"`
     )
     // The provider of this test has no chain, and a checkout without a build has no packages.
     expect(failed.filter((one) => !/"(?:provider|packages)/.test(JSON.stringify(one)))).toEqual([])
-    expect((await stat(join(folder, "private/session-signing-key.json"))).mode & 0o777).toBe(0o600)
+    expect((await stat(join(folder, "service/session-signing-key.json"))).mode & 0o777).toBe(0o600)
   })
 
   test("publishes a stack, registers an agent, and lets it through the relay", async () => {
@@ -299,10 +300,20 @@ mv "$HOME/state.new" "$HOME/state"`
     ])
   })
 
-  test("keeps keys and dumps out of the repository's folder, and from other users", async () => {
+  test("keeps keys, settings and dumps out of the repository's folder, or from other users, and the owner's from the service", async () => {
     const kept = await readdir(join(folder, "private"))
-    expect(kept).toContain("session-signing-key.json")
-    for (const name of ["", ...kept]) expect((await stat(join(folder, "private", name))).mode & 0o077, name).toBe(0)
+    expect(kept).toContain("svc_owner.url")
+    // Its folder becomes the service's user's.
+    expect(await readdir(join(folder, "service"))).toEqual(["session-signing-key.json"])
+    const settings = ["docs-server", "relay", "platform-api"].map((app) => `infra/env/${app}.env`)
+    const secrets = [
+      "private",
+      "service",
+      "service/session-signing-key.json",
+      ...settings,
+      ...kept.map((name) => `private/${name}`),
+    ]
+    for (const name of secrets) expect((await stat(join(folder, name))).mode & 0o077, name).toBe(0)
     const beside = (await readdir(folder)).filter((name) => /key|dump|\.tar$|restored/.test(name))
     expect(beside).toEqual([])
   })

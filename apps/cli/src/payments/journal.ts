@@ -79,7 +79,7 @@ export const reasonOf = (ending: Ending): string => {
   return ending.state === "landed" && ending.err !== null ? JSON.stringify(ending.err) : ""
 }
 
-const kept = ["stack", "websocket-url", "relay-url", "api-url", "journal"] as const
+const kept = ["stack", "websocket-url", "relay-url", "api-url", "context", "journal"] as const
 
 /** The options that a command that continues needs as well. */
 export const keptOptions = ({ options }: Context): string =>
