@@ -26,6 +26,9 @@ export const failure = (code: string, message: string): Error => Object.assign(n
 
 /** The step after a pooler was found that shares connections between transactions. */
 export const pooling = "Set the pooler's pool_mode to session, or let DATABASE_URL lead to PostgreSQL itself."
+/** The step after the role of DATABASE_URL was found without rights. */
+export const grant =
+  "Set DATABASE_URL to the role svc_service, after the tables' owner has run infra/database-roles.sql."
 const wrongRole = "Correct role and password in DATABASE_URL, or the server's pg_hba.conf."
 const noFolder = "Set SVC_DATA_DIR to a folder that can be written to."
 const full = "Free some space on the disk."
@@ -36,7 +39,7 @@ const steps: Readonly<Record<string, string>> = {
   "28000": wrongRole,
   "28P01": wrongRole,
   "3D000": "Create the database, or correct its name in DATABASE_URL.",
-  "42501": "Run infra/database-roles.sql as the tables' owner.",
+  "42501": grant,
   "42P05": pooling,
   "53100": full,
   "53300": "Raise max_connections of the server, or end connections of other programs.",
@@ -55,10 +58,11 @@ export const stepFor = (error: unknown): { readonly code: string; readonly next:
 }
 
 /**
- * Whether an error from `explain` says that nothing can be written: the disk is full or failing, or this is a standby.
+ * Whether an error from `explain` says that nothing can be written: the disk is full or failing, this is a standby, or the role
+ * has no rights.
  */
 export const refusesToStore = (error: unknown): boolean =>
-  error instanceof DatabaseUnavailable && ["53100", "58030", "25006"].includes(codeOf(error.cause) ?? "")
+  error instanceof DatabaseUnavailable && ["53100", "58030", "25006", "42501"].includes(codeOf(error.cause) ?? "")
 
 /** The name of the violated constraint, if that is the error. */
 export const brokenConstraint = (error: unknown): string | undefined => {
@@ -69,8 +73,9 @@ export const brokenConstraint = (error: unknown): string | undefined => {
 }
 
 // SQLSTATE classes that concern the server rather than the statement: connection, authorization, rollback, resources,
-// operator intervention, system errors and a read-only standby. Also a prepared statement that a migration made stale.
-const serverState = /^((08|25|26|28|3D|40|53|55|57|58|F0|XX)...|0A000)$/
+// operator intervention, system errors and a read-only standby. Also a prepared statement that a migration made stale, and a
+// role without rights.
+const serverState = /^((08|25|26|28|3D|40|53|55|57|58|F0|XX)...|0A000|42501)$/
 const connection = /^(E|CONNECTION_)[A-Z]+$/
 
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim()

@@ -17,7 +17,7 @@ import {
 import { type Config, readConfig } from "../config.ts"
 import type { Queries } from "../db/database.ts"
 import { sql } from "../db/drizzle.ts"
-import { DatabaseUnavailable, pooling, stepFor } from "../db/errors.ts"
+import { DatabaseUnavailable, pooling, stepFor, grant } from "../db/errors.ts"
 import { migrationFiles, pendingOf } from "../db/migrate.ts"
 import { openServerDatabase } from "../db/server/server.ts"
 
@@ -52,7 +52,7 @@ const migrationFinding = async (queries: Queries, isMade: boolean): Promise<Find
   return fail(
     "migrations",
     `${pending} of ${files.length} are missing`,
-    "Back up the database, then run `platform migrate`.",
+    "Back up the database, then run `platform migrate` as the tables' owner.",
   )
 }
 
@@ -69,8 +69,6 @@ const rightsFinding = async (queries: Queries, user: string): Promise<Finding> =
   const names = lacking.map(({ name }) => name).join(", ")
   return fail("rights", `${user} can't use ${names}`, grant)
 }
-
-const grant = "Run infra/database-roles.sql as the tables' owner."
 
 const failed = (error: unknown): Finding => {
   const { message } = error as Error
