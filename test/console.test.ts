@@ -226,7 +226,31 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     const after = await page.evaluate(() => sessionStorage.getItem("svc.console.key"))
     keys.add(String(after))
     expect(after).not.toBe(before)
+    expect(await wholePage(), "nobody has stored it yet").toContain(after)
+    await button("I've stored it").click()
     expect(await wholePage()).not.toContain(after)
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("H2")
+  })
+
+  test("whoever revokes or disables the console's own key is signed out and told so", async () => {
+    const { page } = tab
+    const owner = await newAgent()
+    const another = async () => {
+      const key = String((await call("/api/agents/me/keys", owner, "POST", {})).body["key"])
+      keys.add(key)
+      return key
+    }
+    const own = page.locator("tbody tr", { hasText: "this console" })
+    for (const [verb, past] of [
+      ["Disable", "disabled"],
+      ["Revoke", "revoked"],
+    ]) {
+      await signIn(await another(), "keys")
+      await own.getByRole("button", { name: new RegExp(`^${verb}`) }).click()
+      await confirm(String(verb))
+      await page.getByText(`Signed out: you ${past} the key of this console.`).waitFor()
+      expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+    }
   })
 
   test("a version is published by a dropped file: verdict and changes first, then the run as it goes, a rollback, a stop and a restart", async () => {
@@ -421,6 +445,8 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(await page.evaluate(() => sessionStorage.length)).toBe(2)
 
     await signIn(agent, "usage")
+    // What signing in reads has come.
+    await page.waitForLoadState("networkidle")
     let times = 0
     await page.route(`${instance.apiUrl}/**`, (route) => {
       if (route.request().method() === "OPTIONS") return route.continue()
@@ -432,7 +458,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
       })
     })
     await button("Read again").click()
-    await alert().filter({ hasText: "Nothing is sent for 600 s" }).waitFor()
+    await alert().filter({ hasText: "Nothing is sent for 10 minutes" }).waitFor()
     for (const view of ["Keys", "Stacks", "Account"]) {
       await page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: view }).click()
       await alert().first().waitFor()

@@ -155,5 +155,5 @@ test("a command to copy runs nothing of the text and shows all of it", () => {
     encoding: "utf8",
     env: { ...process.env, LC_ALL: "C.UTF-8" },
   }).split("\0")
-  expect([words[3], words[5]]).toEqual([hostile, hostile])
+  expect([words[4], words[6]]).toEqual([hostile, hostile])
 })

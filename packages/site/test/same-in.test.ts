@@ -33,7 +33,7 @@ test("a pasted command runs nothing that a stack's owner or a record wrote into 
       // The last line is the message to send.
       const sockets = wordsOf(texts.map(({ WebSocket: text }) => text.slice(0, text.lastIndexOf("\n"))))
       for (const [index, [path, view, recordKey]] of cases.entries()) {
-        expect([words[index]?.[3], words[index]?.[5]]).toEqual([view, recordKey])
+        expect([words[index]?.[4], words[index]?.[6]]).toEqual([view, recordKey])
         expect(sockets[index]?.[0]).toBe(`wss://streams.example.com/${path}`)
       }
     }),

@@ -81,7 +81,7 @@ export const readKey = (authorization: string | undefined): SentKey | Refusal =>
   if (recogniseKey(key) !== undefined) return sentKey(key)
   return {
     refused: "invalid-api-key",
-    message: "This isn't a key of this service. It is mistyped, cut off or of another kind.",
+    message: "This isn't a key of this service: cut off, or of another kind.",
   }
 }
 

@@ -3,9 +3,10 @@ import { root } from "../dom.ts"
 import { useApi } from "./api.ts"
 import { AsCurl } from "./as-curl.tsx"
 import { Failure } from "./failure.tsx"
+import { Reading } from "./list-table.tsx"
 import { TokenLimits } from "./token-limits.tsx"
 import { brief, when } from "./text.ts"
-import { type Reading, useRead } from "./use-read.ts"
+import { type Reading as Read, useRead } from "./use-read.ts"
 
 const registryPath = "/api/registry?limit=1"
 
@@ -13,7 +14,9 @@ const registryPath = "/api/registry?limit=1"
 const limitText = (header: ((name: string) => string | null) | undefined): string => {
   const [, quota, seconds] = /q=(\d+);w=(\d+)/.exec(header?.("ratelimit-policy") ?? "") ?? []
   const [, left] = /r=(\d+)/.exec(header?.("ratelimit") ?? "") ?? []
-  return quota === undefined ? "none" : `${Number(quota).toLocaleString()} in ${seconds} s, ${left} left now`
+  return quota === undefined
+    ? "none"
+    : `${Number(quota).toLocaleString()} in ${seconds} s, ${Number(left).toLocaleString()} left now`
 }
 
 type Row = readonly [name: string, value: string]
@@ -30,7 +33,7 @@ const Facts = ({ rows }: { readonly rows: readonly Row[] }) => (
 )
 
 /** Who the account is, since when, and which limits hold for it. */
-export const AccountView = ({ profile }: { readonly profile: Reading<Profile> }) => {
+export const AccountView = ({ profile }: { readonly profile: Read<Profile> }) => {
   const { isPerson, keysPath } = useApi()
   const keysAt = `${keysPath}?limit=100`
   const keys = useRead<Keys>(keysAt)
@@ -60,6 +63,7 @@ export const AccountView = ({ profile }: { readonly profile: Reading<Profile> })
   return (
     <>
       <Failure error={error} />
+      {who.length + own.length === 0 && error === undefined && <Reading />}
       <Facts rows={[...who, ...own]} />
       <h3>Limits in force</h3>
       <Facts

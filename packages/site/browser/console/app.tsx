@@ -15,6 +15,7 @@ const useKept = () => {
   const [note, setNote] = useState("")
   // The first key of an agent that was created here, to be shown until it is stored.
   const [first, setFirst] = useState<MintedKey>()
+  const [isNew, setNew] = useState(false)
   useEffect(() => {
     const check = (): void => {
       if (readKey() !== undefined) return
@@ -41,14 +42,16 @@ const useKept = () => {
     isKept,
     note,
     first,
+    isNew,
     signedIn: (created?: MintedKey) => {
       setFirst(created)
+      setNew(true)
       setNote("")
       setKept(true)
     },
-    signOut: () => {
+    signOut: (said = outNote) => {
       forgetKey()
-      setNote(outNote)
+      setNote(said)
       setKept(false)
     },
   }
@@ -56,12 +59,12 @@ const useKept = () => {
 
 /** The console: a key, and then the account's views. */
 export const App = ({ apiUrl }: { readonly apiUrl: string }) => {
-  const { isKept, note, first, signedIn, signOut } = useKept()
+  const { isKept, note, first, isNew, signedIn, signOut } = useKept()
   const api = useMemo(() => (isKept ? createApi(apiUrl, readKey) : undefined), [apiUrl, isKept])
   if (api === undefined) return <SignIn apiUrl={apiUrl} note={note} onSignedIn={signedIn} />
   return (
     <ApiProvider value={api}>
-      <Views first={first} onSignOut={signOut} />
+      <Views first={first} isNew={isNew} onSignOut={signOut} />
     </ApiProvider>
   )
 }

@@ -1,4 +1,4 @@
-import type { RegistryChange } from "@svc/client"
+import type { RegistryChange, Spec } from "@svc/client"
 import { Connection, goesOn } from "../connection.tsx"
 import { root } from "../dom.ts"
 import { AsCurl } from "./as-curl.tsx"
@@ -6,6 +6,7 @@ import { Failure } from "./failure.tsx"
 import { Table } from "../table.tsx"
 import { brief, when } from "./text.ts"
 import { useChanges } from "./use-changes.ts"
+import { useList } from "./use-read.ts"
 
 const textOf = ({ kind, version, previous_version: before, message, successor }: RegistryChange): string =>
   [
@@ -20,9 +21,15 @@ const textOf = ({ kind, version, previous_version: before, message, successor }:
 /** What happens in the registry, as it happens. */
 export const ChangesView = () => {
   const { changes, connection, changedAt, error } = useChanges()
+  const specs = useList<Spec>("/api/specs?limit=100")
+  /** A public stack has a page; what else the account can read has a view here. */
+  const linkTo = (stack: string): string => {
+    const spec = specs.items?.find(({ name, visibility }) => name === stack && visibility !== "public")
+    return spec === undefined ? `${root}/stacks/${encodeURIComponent(stack)}` : `#/specs/${spec.id}`
+  }
   const rows = (changes ?? []).map((change) => [
     when(change.at),
-    <a href={`${root}/stacks/${encodeURIComponent(change.stack)}`}>{brief(change.stack, 64)}</a>,
+    <a href={linkTo(change.stack)}>{brief(change.stack, 64)}</a>,
     textOf(change),
     change.verdict === "breaking" ? <span class="badge warn">breaking</span> : (change.verdict ?? ""),
   ])

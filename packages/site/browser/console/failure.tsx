@@ -20,8 +20,13 @@ const advice = ({ status, retryable, retryAfterMs = 0 }: SvcError): string => {
   if (status === 401) return readKey() === undefined ? "" : "This tab still keeps the key. Sign out to forget it."
   if (!retryable) return ""
   const seconds = Math.ceil(retryAfterMs / 1000)
-  return seconds === 0 ? "It may work later." : `Nothing is sent for ${seconds} s, as the service asked.`
+  if (seconds === 0) return "It may work later."
+  const wait = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`
+  return `Nothing is sent for ${wait}, as the service asked.`
 }
+
+/** A hint that names paths or fields is for programs. */
+const forPeople = (hint: string): string => (/[/_]|details\./.test(hint) ? "" : hint)
 
 /** Whether the service may have done what it was asked, although no response says so. */
 export const mayBeDone = (error: SvcError | undefined): boolean =>
@@ -36,7 +41,12 @@ export const Failure = ({ error }: { readonly error: SvcError | undefined }) => 
   const name = <code>{brief(code, 60)}</code>
   return (
     <div class="note bad" role="alert">
-      <p>{[message, hint, advice(error)].map(sentence).join(" ")}</p>
+      <p>
+        {[message, forPeople(hint), advice(error)]
+          .filter((text) => text !== "")
+          .map(sentence)
+          .join(" ")}
+      </p>
       <ul>
         {faultsOf(details).map((fault) => (
           <li key={fault}>{brief(fault)}</li>

@@ -6,10 +6,19 @@ type Props = Omit<TableProps, "readMore"> & {
   readonly list: Pick<Listing<unknown>, "items" | "error" | "readMore">
 }
 
+/** What stands in a place that isn't read yet. */
+export const Reading = () => (
+  <p class="muted" role="status">
+    Reading…
+  </p>
+)
+
 /** A list's rows, once they are there, and how reading it failed. */
 export const ListTable = ({ list: { items, error, readMore }, ...table }: Props) => (
   <>
     <Failure error={error} />
+    {error?.retryable === true && items === undefined && <p class="muted">It is read again by itself.</p>}
+    {error === undefined && items === undefined && <Reading />}
     {items !== undefined && <Table {...table} readMore={readMore} />}
   </>
 )

@@ -1,5 +1,5 @@
 import { createPlatform, type MintedKey } from "@svc/client"
-import { useRef, useState } from "preact/hooks"
+import { useEffect, useRef, useState } from "preact/hooks"
 import { createApi } from "./api.ts"
 import { Failure, mayBeDone } from "./failure.tsx"
 import { idleMinutes, keepKey } from "./session.ts"
@@ -63,6 +63,9 @@ type Props = { readonly apiUrl: string; readonly note: string; readonly onSigned
 export const SignIn = ({ apiUrl, note, onSignedIn }: Props) => {
   const input = useRef<HTMLInputElement>(null)
   const [fault, setFault] = useState("")
+  const said = useRef<HTMLParagraphElement>(null)
+  // Whoever signed out reads on here.
+  useEffect(() => said.current?.focus(), [note])
   const { error, isBusy, attempt } = useTry()
   const submit = (): void => {
     if (isBusy) return
@@ -83,7 +86,11 @@ export const SignIn = ({ apiUrl, note, onSignedIn }: Props) => {
   }
   return (
     <>
-      {note !== "" && <p class="note">{note}</p>}
+      {note !== "" && (
+        <p class="note" tabIndex={-1} ref={said}>
+          {note}
+        </p>
+      )}
       <div class="ways-in">
         <CreateAgent apiUrl={apiUrl} onCreated={onSignedIn} />
         <section aria-labelledby="frame.console-title">

@@ -32,6 +32,7 @@ type View = {
 /** What outlives a view. */
 type Held = {
   readonly onMade: OnMade
+  readonly onEnded: (note: string) => void
   /** The agent whose key it is; undefined for a person, and until it was read. */
   readonly profile: Reading<Profile>
   /** The file that is to be published. */
@@ -41,7 +42,7 @@ type Held = {
 
 const views: Readonly<Record<string, View>> = {
   account: { title: "Account", show: (_, { profile }) => <AccountView profile={profile} /> },
-  keys: { title: "Keys", show: (_, { onMade }) => <KeysView onMade={onMade} /> },
+  keys: { title: "Keys", show: (_, { onMade, onEnded }) => <KeysView onMade={onMade} onEnded={onEnded} /> },
   usage: { title: "Usage", show: () => <UsageView /> },
   stacks: { title: "Stacks", show: (_, { draft, setDraft }) => <StacksView draft={draft} setDraft={setDraft} /> },
   specs: {
@@ -68,7 +69,14 @@ const useNewKeys = (first: MintedKey | undefined) => {
     if (typeof made.key !== "string") throw new TypeError("there is no key in it")
     setKeys((all) => [{ made, replacesOwn }, ...all])
   }
-  return { keys, add, remove: (made: MintedKey): void => setKeys((all) => all.filter((one) => one.made !== made)) }
+  return {
+    keys,
+    add,
+    /** It is the console's own now, and stands until it is stored. */
+    used: (made: MintedKey): void =>
+      setKeys((all) => all.map((one) => (one.made === made ? { made, replacesOwn: false } : one))),
+    remove: (made: MintedKey): void => setKeys((all) => all.filter((one) => one.made !== made)),
+  }
 }
 
 /** What it holds, or why that can't be shown. */
@@ -80,10 +88,13 @@ const Shown = ({ children }: { readonly children: ComponentChildren }) => {
 /** The account's views, one at a time. */
 export const Views = ({
   first,
+  isNew,
   onSignOut,
 }: {
   readonly first: MintedKey | undefined
-  readonly onSignOut: () => void
+  /** Whether somebody has just signed in here. */
+  readonly isNew: boolean
+  readonly onSignOut: (note?: string) => void
 }) => {
   const place = usePlace()
   const name = place.view
@@ -96,11 +107,19 @@ export const Views = ({
   const [round, setRound] = useState(0)
   const use = (made: MintedKey): void => {
     keepKey(made.key)
-    newKeys.remove(made)
+    newKeys.used(made)
     setRound(round + 1)
   }
+  /** The console's own key has ended. A new key that isn't stored yet keeps the console open. */
+  const onEnded = (note: string): void => {
+    if (newKeys.keys.length === 0) onSignOut(note)
+  }
+  const signOut = (): void => {
+    if (newKeys.keys.length === 0 || confirm("A new key is shown that nobody can show again. Sign out all the same?"))
+      onSignOut()
+  }
   const title = useRef<HTMLHeadingElement>(null)
-  const before = useRef(name)
+  const before = useRef(isNew && first === undefined ? "" : name)
   // Whoever went to another view by a key reads on there.
   useEffect(() => {
     if (before.current !== name) title.current?.focus()
@@ -118,7 +137,7 @@ export const Views = ({
             ),
         )}
         <span class="who">{isPerson ? "a person" : brief(profile.body?.display_name ?? "", 40)}</span>
-        <button type="button" onClick={onSignOut}>
+        <button type="button" onClick={signOut}>
           Sign out
         </button>
       </nav>
@@ -130,11 +149,14 @@ export const Views = ({
           key={made.id}
           made={made}
           onUse={replacesOwn ? () => use(made) : undefined}
-          onDone={() => newKeys.remove(made)}
+          onDone={() => {
+            newKeys.remove(made)
+            title.current?.focus()
+          }}
         />
       ))}
       <Shown key={`${name} ${place.id} ${round}`}>
-        {view.show(place, { onMade: newKeys.add, profile, draft, setDraft })}
+        {view.show(place, { onMade: newKeys.add, onEnded, profile, draft, setDraft })}
       </Shown>
     </>
   )

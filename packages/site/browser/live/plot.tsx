@@ -50,6 +50,10 @@ const daily = {
   incrs: [1, 2, 7, 14, 28].map((days) => days * daySeconds),
 }
 
+/** A single moment, which the library would spread over days, stands in the middle of a minute. */
+const moments = (_: uPlot, least: number, most: number): uPlot.Range.MinMax =>
+  least === most ? [least - 30, most + 30] : [least, most]
+
 const optionsFor = (place: HTMLElement, { names, colors, height, isLog, isDaily }: Drawn): uPlot.Options => {
   const format = isDaily ? day : timeOfDay
   const style = getComputedStyle(place)
@@ -69,7 +73,7 @@ const optionsFor = (place: HTMLElement, { names, colors, height, isLog, isDaily 
     cursor: { drag: { x: false, y: false } },
     // The library's names for these numbers exist only as types.
     // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
-    scales: isDaily ? { x: daily.x, y: daily.y } : { y: { distr: isLog ? 3 : 1 } },
+    scales: isDaily ? { x: daily.x, y: daily.y } : { x: { range: moments }, y: { distr: isLog ? 3 : 1 } },
     axes: [
       {
         ...axis,

@@ -18,6 +18,7 @@ export const sameIn = ({ base, api, stack, websocketUrl, view, recordKey, take }
   const key = recordKey === "" ? undefined : recordKey
   const words = [
     "npx",
+    "-y",
     `${base}/cli/svc.tgz`,
     "watch",
     stack,

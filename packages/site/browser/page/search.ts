@@ -72,7 +72,8 @@ export const addSuggestions = (form: HTMLFormElement, input: HTMLInputElement): 
     const query = input.value.trim()
     const mine = ++asked
     if (query === "") return close()
-    const results = await search(query).catch(() => [])
+    const found = await search(query).catch(() => undefined)
+    const results = found ?? []
     if (mine !== asked) return
     chosen = -1
     input.removeAttribute("aria-activedescendant")
@@ -80,7 +81,7 @@ export const addSuggestions = (form: HTMLFormElement, input: HTMLInputElement): 
     const titles = results.map(({ title, section }) => (section === title ? title : `${title} › ${section}`))
     list.replaceChildren(
       ...(results.length === 0
-        ? [option(0, "Nothing found", "")]
+        ? [option(0, found === undefined ? "The search can't be reached" : "Nothing found", "")]
         : results.map(({ snippet }, index) => option(index, titles[index] ?? "", snippet))),
     )
     list.hidden = false

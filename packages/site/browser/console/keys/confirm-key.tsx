@@ -20,13 +20,15 @@ type Props = {
   readonly keys: readonly ApiKey[]
   /** The successor of a key that was rotated. */
   readonly onMade: (made: RotatedKey) => void
+  /** The console's own key has ended. */
+  readonly onEnded: (note: string) => void
   /** Whether it succeeded or not: a lost response leaves the list out of date too. */
   readonly onSettled: () => void
   readonly onClose: () => void
 }
 
 /** Says what an action ends, and does it. */
-export const ConfirmKey = ({ action, apiKey, keys, onMade, onSettled, onClose }: Props) => {
+export const ConfirmKey = ({ action, apiKey, keys, onMade, onEnded, onSettled, onClose }: Props) => {
   const { ask, keysPath } = useApi()
   const [overlap, setOverlap] = useState<number>(usualOverlap)
   const path = `${keysPath}/${apiKey.id}`
@@ -35,7 +37,11 @@ export const ConfirmKey = ({ action, apiKey, keys, onMade, onSettled, onClose }:
       if (action === "rotate") {
         const body = { overlap_seconds: overlap }
         onMade((await ask<RotatedKey>({ method: "POST", path: `${path}/rotate`, body })).body)
-      } else await ask(action === "revoke" ? { method: "DELETE", path } : { method: "POST", path: `${path}/${action}` })
+        return
+      }
+      await ask(action === "revoke" ? { method: "DELETE", path } : { method: "POST", path: `${path}/${action}` })
+      const past = action === "revoke" ? "revoked" : "disabled"
+      if (apiKey.current) onEnded(`Signed out: you ${past} the key of this console.`)
     } finally {
       onSettled()
     }

@@ -40,7 +40,7 @@ export const consequences = (action: Action, key: ApiKey, keys: readonly ApiKey[
     used,
     ...(key.current ? [`This console uses this key${action === "rotate" ? "" : ": it stops too"}.`] : []),
     ...(isLast && action !== "rotate"
-      ? ["It is the last active secret key: after this nobody can sign in to the account, unless the operator helps."]
+      ? ["No other secret key stays: after this nobody can sign in to the account, unless the operator helps."]
       : []),
   ]
 }

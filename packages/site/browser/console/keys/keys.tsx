@@ -22,8 +22,15 @@ const StatusOf = ({ apiKey: { status, current, replaced_by: successor } }: { rea
 /**
  * The account's keys, and all that can be done to them.
  * @param onMade shows a new key, whether or not this view is still open; `replacesOwn`: it replaces the console's key
+ * @param onEnded says that the console's own key has ended
  */
-export const KeysView = ({ onMade }: { readonly onMade: (made: MintedKey, replacesOwn: boolean) => void }) => {
+export const KeysView = ({
+  onMade,
+  onEnded,
+}: {
+  readonly onMade: (made: MintedKey, replacesOwn: boolean) => void
+  readonly onEnded: (note: string) => void
+}) => {
   const { ask, keysPath } = useApi()
   const list = useList<ApiKey>(`${keysPath}?limit=100`)
   const [pending, setPending] = useState<Pending>()
@@ -79,6 +86,7 @@ export const KeysView = ({ onMade }: { readonly onMade: (made: MintedKey, replac
           {...pending}
           keys={keys}
           onMade={(made) => onMade(made, pending.apiKey.current)}
+          onEnded={onEnded}
           onSettled={list.again}
           onClose={() => setPending(undefined)}
         />

@@ -23,7 +23,13 @@ export const NewKey = ({ made, onUse, onDone }: Props) => {
       <CodeBox text={made.key} of="the new key" />
       <div class="controls">
         {onUse !== undefined && (
-          <button type="button" onClick={onUse}>
+          <button
+            type="button"
+            onClick={() => {
+              onUse()
+              place.current?.focus()
+            }}
+          >
             Use it in this console
           </button>
         )}

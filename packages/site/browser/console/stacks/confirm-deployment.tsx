@@ -19,7 +19,7 @@ const consequence = (operation: Operation, name: string): string =>
   ({
     stop: `Readers of ${name} get 404 stack-not-found and no new session tokens, until you restart it.`,
     restart: `Readers get ${name} again, in the version that it had.`,
-    rollback: `An earlier version of ${name} is built and deployed. Readers of what only the present one has break.`,
+    rollback: `An earlier version of ${name} is built and deployed. What that changes for readers:`,
   })[operation]
 
 type ChoiceProps = {

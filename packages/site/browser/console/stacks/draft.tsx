@@ -15,6 +15,8 @@ const onceKey = (): string => [...crypto.getRandomValues(new Uint8Array(16))].ma
 /** What the platform said of a wish: it holds for that one alone. */
 type Judged = { readonly wish: Wish; readonly checked: Checked; readonly spec: Spec | undefined; readonly once: string }
 
+const sizeOf = (bytes: number): string => (bytes < 1024 ? `${bytes} bytes` : `${Math.ceil(bytes / 1024)} kB`)
+
 /** A file that is to be published: checked by the platform, then confirmed. */
 export const Draft = ({ ast, onDiscard }: { readonly ast: AstFile; readonly onDiscard: () => void }) => {
   const api = useApi()
@@ -39,7 +41,7 @@ export const Draft = ({ ast, onDiscard }: { readonly ast: AstFile; readonly onDi
   return (
     <section class="draft" aria-label="Draft">
       <p>
-        <b>{brief(ast.fileName, 100)}</b>, {Math.ceil(ast.text.length / 1024)} kB
+        <b>{brief(ast.fileName, 100)}</b>, {sizeOf(ast.text.length)}
       </p>
       <DraftFields wish={wish} isBusy={isBusy} onChange={setWish} onCheck={check} onDiscard={onDiscard} />
       <Failure error={error} />

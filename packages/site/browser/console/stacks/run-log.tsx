@@ -17,8 +17,11 @@ const linesOf = ({ run, build }: RunState): readonly Line[] => {
   for (const { event_type: type, phase, new_status: status, created_at: at } of build?.events ?? [])
     lines.push({ at, text: `build ${build?.id}: ${[type, status, phase].filter((part) => part !== null).join(" ")}` })
   const end = run.error_message === null ? run.status : `${run.status}: ${run.error_message}`
-  lines.push({ at: run.completed_at, text: `run ${run.id}: ${end}` })
-  return lines.flatMap(({ at, text }) => (at === null ? [] : [{ at, text }])).sort((a, b) => a.at.localeCompare(b.at))
+  const inOrder = lines
+    .flatMap(({ at, text }) => (at === null ? [] : [{ at, text }]))
+    .sort((a, b) => a.at.localeCompare(b.at))
+  // Its last step may have been noted a moment later.
+  return run.completed_at === null ? inOrder : [...inOrder, { at: run.completed_at, text: `run ${run.id}: ${end}` }]
 }
 
 /** A run's log, which grows while it runs. */

@@ -66,7 +66,7 @@ export const SpecView = ({ id }: { readonly id: number }) => {
           <ListTable
             list={versions}
             label="Versions"
-            heads={["Version", "Created", "State", "Message", "Difference"]}
+            heads={["Version", "Created", "Name in the AST", "Message", "Difference"]}
             rows={rows}
             empty="None yet."
           />
