@@ -118,6 +118,17 @@ server.prependListener("request", (_, answer) => {
   expect(await script.exited).toBe(0)
 })
 
+test("asked for help it says which settings choose the ports, and starts nothing", async () => {
+  for (const [arg, code] of [
+    ["--help", 0],
+    ["--port=1", 2],
+  ] as const) {
+    const asked = testProcess(process.execPath, [join(import.meta.dirname, "start.ts"), arg], { env })
+    expect(await asked.exited).toBe(code)
+    expect(asked.stdout()).toMatch(/SVC_DOCS_PORT +docs, by default 4001/)
+  }
+})
+
 test("a port in use stops the start before anything runs and names the variable to set", async () => {
   const other = createServer().listen(Number(env["SVC_RELAY_PORT"]), "127.0.0.1")
   await once(other, "listening")

@@ -14,6 +14,15 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`)
 process.stdout.on("error", () => {})
 
 const present = services.filter(({ folder }) => existsSync(join(root, folder, "src/main.ts")))
+const args = process.argv.slice(2)
+if (args.length > 0) {
+  const ports = present.map(
+    ({ name, portVariable, defaultPort }) => `  ${portVariable}   ${name}, by default ${defaultPort}`,
+  )
+  say(["pnpm start runs all services until Ctrl-C. It takes no arguments; the environment sets:", ...ports].join("\n"))
+  say("  SVC_DATA_DIR   where the platform keeps its data, by default apps/platform-api/.data")
+  process.exit(args.every((arg) => /^(?:--help|-h)$/.test(arg)) ? 0 : 2)
+}
 const { planned, problems } = planStart(present, process.env)
 const host = process.env["HOST"] || "127.0.0.1"
 const taken = await Promise.all(

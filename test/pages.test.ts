@@ -45,6 +45,13 @@ const openWarm = async ({ page }: Tab, path: string): Promise<{ readonly server:
   return { server, script }
 }
 
+/** The tables, or the page itself, that have more to the side. */
+const tooWide = (): Promise<string[]> =>
+  tab.page.evaluate(() => {
+    const wide = [...document.querySelectorAll(".table, html")].filter((one) => one.scrollWidth > one.clientWidth)
+    return wide.map((one) => `${one.clientWidth} of ${one.scrollWidth}: ${one.textContent.slice(0, 200)}`)
+  })
+
 describe.skipIf(noBrowser)("the pages in a browser", () => {
   beforeAll(async () => {
     browser = await startChromium()
@@ -203,6 +210,17 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     expect(await keptBy(page)).toEqual(nothingKept)
   })
 
+  test("each setting, error and limit shows its meaning without scrolling sideways on a wide screen", async () => {
+    const { page } = tab
+    for (const path of ["/configuration", "/errors", "/limits"]) {
+      await page.goto(at(`${path}.html`))
+      for (const width of [1280, 1440, 1920]) {
+        await page.setViewportSize({ width, height: 800 })
+        expect(await tooWide(), `${path} ${width} px`).toEqual([])
+      }
+    }
+  })
+
   test("each field of each operation shows its name, type, bounds and meaning at every width, without scrolling sideways", async () => {
     const { page } = tab
     const operations = paths.filter((path) => /^\/reference\/[^/]+\/./.test(path))
@@ -222,11 +240,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     expect(cells).toBeGreaterThan(1000)
     for (const width of [320, 375, 640, 768, 1024, 1200, 1280, 1440, 1920]) {
       await page.setViewportSize({ width, height: 800 })
-      const cut = await page.evaluate(() => {
-        const wide = [...document.querySelectorAll(".table, html")].filter((one) => one.scrollWidth > one.clientWidth)
-        return wide.map((one) => `${one.clientWidth} of ${one.scrollWidth}: ${one.textContent.slice(0, 200)}`)
-      })
-      expect(cut, `${width} px`).toEqual([])
+      expect(await tooWide(), `${width} px`).toEqual([])
     }
   })
 

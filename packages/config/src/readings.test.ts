@@ -27,7 +27,8 @@ test("what can't be read names the variable that it comes from", async () => {
     textOrFile(env, "KEY", fail).catch((error: unknown) => error instanceof ConfigError && error.problems)
   expect(await problems({ KEY: "a" })).toEqual(["KEY: must be better"])
   expect(await problems({ KEY_FILE: file })).toEqual(["KEY_FILE: must be better"])
-  expect(await problems({ KEY_FILE: join(folder, "none") })).toEqual(["KEY_FILE: the file cannot be read"])
+  expect(await problems({ KEY_FILE: join(folder, "none") })).toEqual(["KEY_FILE: the file can't be read (ENOENT)"])
+  expect(await problems({ KEY_FILE: folder })).toEqual(["KEY_FILE: the file can't be read (EISDIR)"])
 })
 
 test("the problems of two readings are reported together; another error stays as it is", async () => {

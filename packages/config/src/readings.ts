@@ -15,8 +15,11 @@ export const textOrFile = async <T>(
   const file = env[`${name}_FILE`]?.trim() ?? ""
   if (inline === "" && file === "") return undefined
   const variable = inline === "" ? `${name}_FILE` : name
-  const content = inline === "" ? await readFile(file, "utf8").catch(() => undefined) : inline
-  if (content === undefined) throw new ConfigError([`${variable}: the file cannot be read`])
+  const readable = async (): Promise<string> =>
+    readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+      throw new ConfigError([`${variable}: the file can't be read (${error.code})`])
+    })
+  const content = inline === "" ? await readable() : inline
   try {
     return await read(content)
   } catch (error) {
