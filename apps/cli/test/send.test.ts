@@ -161,7 +161,8 @@ describe("before anything is sent", () => {
       await writeFile(file, form)
       for (const command of ["send", "simulate"]) {
         const ended = await setup.svc([command, file, "--stack", "transfers", "--json"])
-        expectError(ended, "invalid_transaction", "Nothing was sent.")
+        expect(json(ended)).toMatchObject({ code: expect.stringMatching(/^invalid_(?:base64|transaction)$/) })
+        expect(json(ended)).toMatchObject({ error: expect.stringContaining("Nothing was sent.") })
         expect(ended.stdout + ended.stderr).not.toContain(form.slice(1, 20))
       }
     }

@@ -49,8 +49,9 @@ export const keyCodes = [
 
 export type Refusal = {
   readonly refused: (typeof keyCodes)[number]
-  /** Instead of the code's default message. */
+  /** Instead of the code's default message and hint. */
   readonly message?: string
+  readonly hint?: string
 }
 
 // Every status needs an entry here, or this doesn't compile.
@@ -81,7 +82,8 @@ export const readKey = (authorization: string | undefined): SentKey | Refusal =>
   if (recogniseKey(key) !== undefined) return sentKey(key)
   return {
     refused: "invalid-api-key",
-    message: "This isn't a key of this service: cut off, or of another kind.",
+    message: "This isn't a key of this service. It is mistyped, cut off or of another kind.",
+    hint: "Use another key of the account, or sign up again.",
   }
 }
 
