@@ -4,7 +4,7 @@ import { hashKey, keyHint, mintKey } from "@svc/keys"
 import { audit } from "../audit.ts"
 import type { Orm, Queries } from "../db/database.ts"
 import { and, desc, eq, gt, gte, lt, sql } from "../db/drizzle.ts"
-import { theRow } from "../db/statements.ts"
+import { theRow, together } from "../db/statements.ts"
 import { makeAgentSlug } from "../records/names.ts"
 import { agentProfiles, apiKeys, keySecrets, signups, users } from "../db/schema/index.ts"
 
@@ -96,19 +96,19 @@ export const signUp = (
       const [start] = network.split("/")
       const inNetwork = and(gte(signups.address, `${start}`), lt(signups.address, `${start}g`))
       // Statements that don't need each other's results are sent together. The server runs them in this order.
-      const [, ...waits] = await Promise.all([
+      const [, ...waits] = await together(
         // Sign-ups from one network run one after the other. The next statements see what the previous one committed.
         tx.execute(sql`select pg_advisory_xact_lock(1398166611, hashtext(${network}))`),
         waitOf(eq(signups.address, who.bucket), perHour),
         ...(network === who.bucket ? [] : [waitOf(inNetwork, addressesPerNetwork * perHour)]),
-      ])
+      )
       const [longest] = waits.flat().toSorted((a, b) => b.wait - a.wait)
       if (longest !== undefined) return { waitSeconds: Math.max(1, Math.ceil(longest.wait)) }
       const user = theRow(await tx.insert(users).values({ kind: "agent", createdAt: at }).returning({ id: users.id }))
       const slug = makeAgentSlug(material.randomBytes)
       const displayName = who.displayName ?? `agent-${slug}`
       const key = { kind: "ak", userId: user.id, name: "signup", createdAt: at } as const
-      const [{ id, text }] = await Promise.all([
+      const [{ id, text }] = await together(
         insertKey(tx, key, material),
         tx.insert(agentProfiles).values({ userId: user.id, slug, displayName, createdAt: at, lastSeenAt: at }),
         tx.insert(signups).values({ address: who.bucket, at: clock }),
@@ -120,7 +120,7 @@ export const signUp = (
           address: who.address,
           requestId: who.requestId,
         }),
-      ])
+      )
       return { slug, displayName, key: text, keyId: id }
     },
     `sign-up ${bucketNetwork(who.bucket)}`,
