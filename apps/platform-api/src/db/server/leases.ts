@@ -15,8 +15,8 @@ type Work<T> = (session: Session, lease: Lease) => Promise<T>
 type Task = Lease & {
   over: boolean
   readonly fail: (error: Error) => void
-  /** Rejects once its session has ended. The driver may leave a statement of such a session without an end. */
-  readonly lost: PromiseWithResolvers<never>
+  /** Rejects once it has failed. The driver may leave a statement of a session that has ended without an end. */
+  readonly failed: Promise<never>
 }
 type Place = { readonly session: Session; task: Task | undefined; since: number }
 type Waiting = { readonly task: Task; readonly give: (place: Promise<Place>) => void }
@@ -46,11 +46,7 @@ export const createLeases = (open: (onEnd: () => void) => Promise<Session>, most
   const dropEnded = (): void => {
     const ended = places.filter(({ session }) => session.hasEnded())
     places = places.filter((place) => !ended.includes(place))
-    const error = new DatabaseUnavailable("the connection to the database was lost")
-    for (const { task } of ended) {
-      task?.fail(error)
-      task?.lost.reject(error)
-    }
+    for (const { task } of ended) task?.fail(new DatabaseUnavailable("the connection to the database was lost"))
     if (connections === 0) closed?.resolve()
     serve()
   }
@@ -112,7 +108,7 @@ export const createLeases = (open: (onEnd: () => void) => Promise<Session>, most
     try {
       if (task.over) throw new DatabaseUnavailable("no connection was free in time")
       task.reusable = false
-      const result = await Promise.race([work(place.session, task), task.lost.promise])
+      const result = await Promise.race([work(place.session, task), task.failed])
       task.reusable = true
       return result
     } catch (error) {
@@ -133,13 +129,11 @@ export const createLeases = (open: (onEnd: () => void) => Promise<Session>, most
     take: async <T>(deadline: number, work: Work<T>, queue?: string): Promise<T> => {
       const started = now()
       const { promise: failed, reject } = Promise.withResolvers<never>()
-      const lost = Promise.withResolvers<never>()
-      lost.promise.catch(() => {})
       const task: Task = {
         committing: false,
         reusable: true,
         over: false,
-        lost,
+        failed,
         fail: (error) => {
           task.over = true
           reject(task.committing ? new OutcomeUnknown(error) : error)
