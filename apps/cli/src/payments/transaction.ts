@@ -12,6 +12,7 @@ const encodingOf = ([first, second]: Uint8Array): string => {
   return first === 0xef ? "utf-8" : "latin1"
 }
 
+/** The bytes of canonical base64. */
 export const decoded = (base64: string): Uint8Array => {
   const bytes = Buffer.from(base64, "base64")
   if (base64 !== "" && bytes.toString("base64") === base64) return bytes

@@ -1,4 +1,5 @@
 import type { NewSpec, StackCheck } from "@svc/client"
+import { astFault } from "@svc/common/ast-file"
 import { isObject, type JsonObject, parseJson } from "@svc/common/json-object"
 import type { Context, Outcome } from "../command.ts"
 import { CliError, usageError } from "../errors.ts"
@@ -17,9 +18,8 @@ export const readAst = async (file: string): Promise<JsonObject> => {
   const ast = parseJson(text)
   if (!isObject(ast)) throw new CliError("invalid-ast", `${file} isn't a JSON object. An AST is one.`)
   // Any other file, such as one with keys, stays here.
-  const missing = ["stack_name", "entities"].filter((member) => !Object.hasOwn(ast, member))
-  if (missing.length > 0)
-    throw new CliError("invalid-ast", `${file} isn't an AST: it has no ${missing.join(" and no ")}.`)
+  const fault = astFault(ast)
+  if (fault !== undefined) throw new CliError("invalid-ast", `${file} ${fault}.`)
   return ast
 }
 

@@ -3,10 +3,10 @@ import { root } from "../dom.ts"
 import { useApi } from "./api.ts"
 import { AsCurl } from "./as-curl.tsx"
 import { Failure } from "./failure.tsx"
-import { Reading } from "./list-table.tsx"
+import { NotRead } from "./list-table.tsx"
 import { TokenLimits } from "./token-limits.tsx"
 import { brief, when } from "./text.ts"
-import { type Reading as Read, useRead } from "./use-read.ts"
+import { type Reading, useRead } from "./use-read.ts"
 
 const registryPath = "/api/registry?limit=1"
 
@@ -33,7 +33,7 @@ const Facts = ({ rows }: { readonly rows: readonly Row[] }) => (
 )
 
 /** Who the account is, since when, and which limits hold for it. */
-export const AccountView = ({ profile }: { readonly profile: Read<Profile> }) => {
+export const AccountView = ({ profile }: { readonly profile: Reading<Profile> }) => {
   const { isPerson, keysPath } = useApi()
   const keysAt = `${keysPath}?limit=100`
   const keys = useRead<Keys>(keysAt)
@@ -63,7 +63,7 @@ export const AccountView = ({ profile }: { readonly profile: Read<Profile> }) =>
   return (
     <>
       <Failure error={error} />
-      {who.length + own.length === 0 && error === undefined && <Reading />}
+      {who.length + own.length === 0 && error === undefined && <NotRead />}
       <Facts rows={[...who, ...own]} />
       <h3>Limits in force</h3>
       <Facts

@@ -7,7 +7,7 @@ type Props = Omit<TableProps, "readMore"> & {
 }
 
 /** What stands in a place that isn't read yet. */
-export const Reading = () => (
+export const NotRead = () => (
   <p class="muted" role="status">
     Reading…
   </p>
@@ -18,7 +18,7 @@ export const ListTable = ({ list: { items, error, readMore }, ...table }: Props)
   <>
     <Failure error={error} />
     {error?.retryable === true && items === undefined && <p class="muted">It is read again by itself.</p>}
-    {error === undefined && items === undefined && <Reading />}
+    {error === undefined && items === undefined && <NotRead />}
     {items !== undefined && <Table {...table} readMore={readMore} />}
   </>
 )

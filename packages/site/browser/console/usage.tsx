@@ -2,7 +2,7 @@ import type { Usage } from "@svc/client"
 import { useState } from "preact/hooks"
 import { AsCurl } from "./as-curl.tsx"
 import { Failure } from "./failure.tsx"
-import { Reading } from "./list-table.tsx"
+import { NotRead } from "./list-table.tsx"
 import { Table } from "../table.tsx"
 import { brief } from "./text.ts"
 import { UsageChart } from "./usage-chart.tsx"
@@ -42,7 +42,7 @@ export const UsageView = () => {
         </button>
       </div>
       <Failure error={error} />
-      {usage === undefined && error === undefined && <Reading />}
+      {usage === undefined && error === undefined && <NotRead />}
       {usage !== undefined && <UsageChart usage={usage} />}
       {usage !== undefined && (
         <Table

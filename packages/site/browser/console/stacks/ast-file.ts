@@ -1,4 +1,5 @@
 // An AST file as it was dropped: its text is sent as it is, so that numbers keep all their digits.
+import { astFault } from "@svc/common/ast-file"
 import { isObject, parseJson } from "@svc/common/json-object"
 
 export type AstFile = {
@@ -27,8 +28,8 @@ export const readAstFile = async (file: File): Promise<AstFile | string> => {
   const text = await file.text()
   const ast = parseJson(text)
   if (!isObject(ast)) return "The file isn't a JSON object. An AST is one, such as the file that svc push takes."
-  const missing = ["stack_name", "entities"].filter((member) => !Object.hasOwn(ast, member))
-  if (missing.length > 0) return `The file isn't an AST: it has no ${missing.join(" and no ")}.`
+  const fault = astFault(ast)
+  if (fault !== undefined) return `The file ${fault}.`
   const stackName = typeof ast["stack_name"] === "string" ? nameOf(ast["stack_name"]) : ""
   return { fileName: file.name, text, stackName, readAt: performance.now() }
 }
