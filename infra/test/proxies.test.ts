@@ -151,7 +151,9 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
     const [program, ...args] = proxy.start(folder, file)
     const env = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
     running = startProcess(program, args, { cwd: folder, env })
-    await vi.waitFor(async () => assert.equal((await asked("relay")).status, 200), { timeout: 30_000, interval: 100 })
+    // Caddy makes a certificate for each name, one after the other.
+    for (const service of services)
+      await vi.waitFor(async () => assert.equal((await asked(service)).status, 200), { timeout: 30_000, interval: 100 })
   })
   afterAll(async () => {
     running?.kill("SIGTERM")
