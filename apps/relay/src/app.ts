@@ -1,4 +1,4 @@
-import { allowedMethods, hasCrossed, requestContext, sentPath } from "@svc/http"
+import { allowedMethods, requestContext, sentPath } from "@svc/http"
 import { type Logger } from "@svc/program"
 import type { LimitsMode } from "@svc/limits"
 import { createApi } from "@svc/openapi"
@@ -58,7 +58,7 @@ export const createApp = (dependencies: Dependencies) => {
   })
   app.use((c, next) => {
     dependencies.onUnprotected?.((name) => c.req.header(name), c.get("isProxied"))
-    if (draining() && !hasCrossed(c.env)) {
+    if (c.env.isLate) {
       const headers = { connection: "close" }
       throw errors.fail("server_busy", { message: "The relay is stopping.", retryAfterSeconds: 1, headers })
     }

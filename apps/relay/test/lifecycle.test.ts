@@ -129,12 +129,15 @@ test("an unprotected relay warns once of requests through a proxy, with the next
   await rpc.close()
 })
 
-test("while the relay stops, what comes on a connection that a proxy kept idle is served, as its last request", async () => {
+test("what crosses with the relay's stop is served, as the last request of its connection, kept or new", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] })
   onTestFinished(() => void vi.useRealTimers())
   const rpc = await startFakeRpc()
   rpc.script((request) => result(request, "5"))
   const relay = await startRelay(rpc.url)
+  const fresh = connect(relay.port, "127.0.0.1")
+  const freshAnswer = textOf(fresh)
+  await once(fresh, "connect")
   const kept = connect(relay.port, "127.0.0.1")
   const answers = textOf(kept)
   const head = "POST /transactions/v1/block-height HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -143,6 +146,8 @@ test("while the relay stops, what comes on a connection that a proxy kept idle i
   await once(kept, "data")
   const closed = relay.close()
   kept.write(request)
+  fresh.write(request)
+  expect(await freshAnswer).toMatch(/^HTTP\/1\.1 200 /)
   const text = await answers
   expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 200"])
   expect(text.toLowerCase().match(/connection: close/g)).toHaveLength(1)
@@ -166,16 +171,20 @@ test("SIGTERM: a send in progress gets its response, a late request 503, usage i
   await new Promise<void>((resolve) =>
     late.write("POST /transactions/v1/send HTTP/1.1\r\nHost: local", () => resolve()),
   )
-  // When this returns, the relay has read the bytes above.
-  await fetch(`${service.url}/health`)
+  const kept = connect(service.port, "127.0.0.1")
+  const keptAnswer = textOf(kept)
+  kept.write("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+  // By then the relay has read the bytes above.
+  await once(kept, "data")
   service.child.kill("SIGTERM")
   await service.child.waitFor(/"msg":"stopping"/)
+  // What comes from now on didn't cross with the stop: the idle connection was ended.
+  await keptAnswer
   late.write("host\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
   const refused = await lateAnswer
   expect(refused).toMatch(/^HTTP\/1\.1 503 /)
   expect(refused.toLowerCase()).toMatch(/connection: close/)
   expect(refused).toMatch(/"code":"server_busy","message":"The relay is stopping\.".*"submissionState":"not_submitted"/)
-  // An open connection may still get a 503, as above.
   await expect(once(connect(service.port, "127.0.0.1"), "connect")).rejects.toThrow("ECONNREFUSED")
   rpc.cut()
   const answer = await send

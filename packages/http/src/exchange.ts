@@ -14,8 +14,10 @@ export type Exchange = HttpBindings & {
     readonly requests: RequestLogOptions | undefined
     readonly clientAddress: ClientAddress
     /** Bounds what is kept for slow clients. */
-    readonly connections: Pick<Connections, "hold" | "stream" | "cutOff" | "get">
+    readonly connections: Pick<Connections, "hold" | "stream" | "cutOff">
   }
+  /** Came after the server began to close, and too late to have crossed with that. */
+  readonly isLate: boolean
   /** Its body, once that is taken from the connection. */
   body?: Body
   /** The request's id, which its response tells; empty when the server keeps no request log. */
@@ -60,13 +62,6 @@ export const sentPath = (request: { readonly url: string }, { env }: { env?: Par
   const start = target.startsWith("/") ? 0 : target.indexOf("/", target.indexOf("//") + 2)
   return start === -1 ? "/" : target.slice(start).replace(/[?#].*$/s, "")
 }
-
-/**
- * Whether a request came on a connection that its client kept and that was idle when the server began to close: it crossed with
- * the connection's end, which its client, mostly a proxy, couldn't know.
- */
-export const hasCrossed = ({ incoming, server }: Exchange): boolean =>
-  server.connections.get(incoming.socket)?.wasIdle === true
 
 /**
  * Counts a response that doesn't end by itself. They take half of all connections at most, those without an account three

@@ -84,6 +84,8 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   const headers = new Map(Object.entries(options.headers ?? {}))
   let app: Fetch = () => new Response(null, { status: 503 })
   let draining = false
+  // Set once idle connections end: what came until then was sent by a client, mostly a proxy, that couldn't know.
+  let areLate = false
 
   // The adapter calls both of its callbacks before it returns.
   let current: { readonly exchange: Exchange; readonly fault: string; readonly isReadable: boolean } | undefined
@@ -139,7 +141,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   const connections = createConnections(bounds, clientAddress, begin, isUrgent, createCutLog(requests?.log))
   const shared = { requests, clientAddress, connections }
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
-    connections.arrived({ incoming, outgoing, server: shared, requestId: "", began: 0, route: "*" })
+    connections.arrived({ incoming, outgoing, server: shared, isLate: areLate, requestId: "", began: 0, route: "*" })
   const unparsed = createUnparsedAnswer(connections, (reason, status) => {
     const id = requests?.randomId() ?? ""
     const response = onUnreadable(id, reason, status)
@@ -181,6 +183,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
     const closed = once(server.close(), "close")
     // What is idle still. Node takes for idle what has ended its response, however much of that its client has yet to take.
     const endIdle = (): void => {
+      areLate = true
       if (!connections.areSending()) server.endIdle()
     }
     // Right after Node has read what came: a request on its way to a busy process is seen before its connection ends.

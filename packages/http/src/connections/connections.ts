@@ -21,8 +21,6 @@ export type Connection = {
   readonly waiting: Set<Exchange>
   /** Bytes of a body that isn't complete. */
   received: number
-  /** A kept one, which was idle when the server began to close. */
-  wasIdle?: true
 }
 
 type Weigh = (one: Connection) => number
@@ -334,11 +332,8 @@ export const createConnections = (
 
     /** Responses that haven't begun tell their clients that the connection ends with them. */
     drain: (): void => {
-      for (const one of open.values()) {
-        const { newest, serving } = one
-        if (newest !== undefined && isIdle(one)) one.wasIdle = true
+      for (const { serving } of open.values())
         if (serving?.outgoing.headersSent === false) serving.outgoing.setHeader("connection", "close")
-      }
     },
     /** Whether a response isn't taken whole yet, or a request waits for that. */
     areSending: (): boolean => sum(({ socket, waiting }) => socket.writableLength + waiting.size) > 0,
