@@ -225,6 +225,20 @@ test("closing lets a request in flight finish, tells its connection to close, an
   await closed
 })
 
+test("closing ends a connection under a client that is still sending only once it has sent all", async () => {
+  const { server, url } = await start()
+  const { socket, received } = await dial(server.port)
+  await fetch(`${url}/quiet`)
+  const closed = server.close()
+  socket.write(`POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 300000\r\n\r\n${"b".repeat(1000)}`)
+  await once(socket, "data")
+  expect(received()).toMatch(/^HTTP\/1.1 404 /)
+  expect(received()).not.toMatch(/connection: close/i)
+  socket.write("b".repeat(299_000))
+  await once(socket, "end")
+  await closed
+})
+
 test("closing waits for a client that is still taking its response", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] })
   onTestFinished(() => void vi.useRealTimers())

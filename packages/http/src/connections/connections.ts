@@ -1,7 +1,7 @@
 import type { Socket } from "node:net"
 import { addressBucket, bucketNetwork, type ClientAddress } from "../client-address.ts"
 import type { Exchange } from "../exchange.ts"
-import { hasBody, takeBody } from "../requests/body.ts"
+import { endAfter, hasBody, takeBody } from "../requests/body.ts"
 import type { Bounds } from "../service-fields.ts"
 import { createTurns } from "./turns.ts"
 
@@ -332,8 +332,7 @@ export const createConnections = (
 
     /** Responses that haven't begun tell their clients that the connection ends with them. */
     drain: (): void => {
-      for (const { serving } of open.values())
-        if (serving?.outgoing.headersSent === false) serving.outgoing.setHeader("connection", "close")
+      for (const { serving } of open.values()) if (serving !== undefined) endAfter(serving)
     },
     /** Whether a response isn't taken whole yet, or a request waits for that. */
     areSending: (): boolean => sum(({ socket, waiting }) => socket.writableLength + waiting.size) > 0,

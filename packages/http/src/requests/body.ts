@@ -33,6 +33,15 @@ export const hasBody = ({ incoming: { headers } }: Exchange): boolean =>
 export const isBodyless = (exchange: Exchange): boolean =>
   !hasBody(exchange) || exchange.incoming.headers["content-length"] === "0"
 
+/**
+ * Lets a connection end with a response, unless the request's body is still on its way: ending it then would reset it under a
+ * client, mostly a proxy, that still sends and would lose the response (RFC 9112 section 9.6).
+ */
+export const endAfter = (exchange: Exchange): void => {
+  const { incoming, outgoing } = exchange
+  if (!outgoing.headersSent && (incoming.complete || !hasBody(exchange))) outgoing.setHeader("connection", "close")
+}
+
 /** Whether all of a request's body has arrived: reading it waits for nothing. */
 export const hasWholeBody = (c: { readonly env: Exchange }): boolean => c.env.incoming.complete
 
