@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks"
 export type TableProps = {
   readonly label: string
   readonly heads: readonly string[]
+  /** Numbers stand below one another, at the right. */
   readonly rows: readonly (readonly ComponentChildren[])[]
   /** What each row is about, where rows can go. */
   readonly ids?: readonly string[]
@@ -11,6 +12,8 @@ export type TableProps = {
   readonly empty: string
   readonly readMore?: (() => void) | undefined
 }
+
+const alignOf = (cell: ComponentChildren): "right" | undefined => (typeof cell === "number" ? "right" : undefined)
 
 /** A table that scrolls, and on a narrow screen becomes blocks. It takes the focus of a row that goes. */
 export const Table = ({ label, heads, rows, ids, empty, readMore }: TableProps) => {
@@ -29,8 +32,8 @@ export const Table = ({ label, heads, rows, ids, empty, readMore }: TableProps) 
         <table>
           <thead>
             <tr>
-              {heads.map((head) => (
-                <th key={head} scope="col">
+              {heads.map((head, index) => (
+                <th key={head} scope="col" class={alignOf(rows[0]?.[index])}>
                   {head}
                 </th>
               ))}
@@ -40,8 +43,8 @@ export const Table = ({ label, heads, rows, ids, empty, readMore }: TableProps) 
             {rows.map((cells, row) => (
               <tr key={ids?.[row] ?? row}>
                 {cells.map((cell, index) => (
-                  <td key={index} data-label={heads[index]}>
-                    {cell}
+                  <td key={index} data-label={heads[index]} class={alignOf(cell)}>
+                    {typeof cell === "number" ? cell.toLocaleString() : cell}
                   </td>
                 ))}
               </tr>

@@ -21,9 +21,9 @@ export const UsageView = () => {
       <>
         {brief(name, 64)} <span class="muted">{id}</span>
       </>,
-      requests.toLocaleString(),
-      refused.toLocaleString(),
-      sessions.toLocaleString(),
+      requests,
+      refused,
+      sessions,
     ]),
   )
   return (

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks"
+import { withoutUnseen } from "@svc/common/foreign-text"
 import { goesOn } from "../connection.tsx"
 import { root } from "../dom.ts"
 import { partNames } from "./away.ts"
@@ -26,6 +27,7 @@ type RecordsProps = {
 }
 
 const chartHeight = 190
+const mostAsked = 100
 const smallColumns = 4
 
 /** The records and their chart, which can be held. */
@@ -77,7 +79,8 @@ export const Panel = ({ place, isSmall, take }: Props) => {
   }, [])
 
   const known = typeof source === "object" && !(source instanceof UnreadableSource) ? source : undefined
-  const chosen = isSmall ? undefined : known?.views.find(({ id }) => id === address.chosen("view"))
+  const asked = isSmall ? "" : address.chosen("view")
+  const chosen = known?.views.find(({ id }) => id === asked)
   const view = chosen ?? known?.views.find(({ id }) => id === (place.view ?? known.first))
   const recordKey = view?.needsKey === true ? address.chosen("key") : ""
   const isReady = known !== undefined && view !== undefined && apiKey !== "" && !(view.needsKey && recordKey === "")
@@ -117,6 +120,11 @@ export const Panel = ({ place, isSmall, take }: Props) => {
   }
   return (
     <>
+      {asked !== "" && chosen === undefined && (
+        <p role="status">
+          This stack has no view {withoutUnseen(asked.slice(0, mostAsked))}. This is another one of it.
+        </p>
+      )}
       {!isSmall && view !== undefined && (
         <ViewForm views={source.views} view={view} recordKey={recordKey} onChoose={address.choose} />
       )}

@@ -1,6 +1,6 @@
 import { withoutUnseen } from "@svc/common/foreign-text"
 import type { Feed } from "./feed.ts"
-import { leavesOf } from "./values.ts"
+import { leavesOf, numberText, timeOf } from "./values.ts"
 import { Value } from "./value.tsx"
 
 const mostShown = 6
@@ -27,6 +27,10 @@ const headOf = (path: string, columns: readonly string[]): string => {
   return columns.some((one) => one !== path && one.endsWith(`.${last}`)) ? path : last
 }
 
+/** Numbers stand below one another, at the right; times don't. */
+const alignOf = (path: string, value: unknown): string =>
+  numberText(value) === undefined || timeOf(path, value) !== undefined ? "" : "right"
+
 type Props = {
   readonly feed: Feed
   readonly records: ReadonlyMap<string, unknown>
@@ -38,37 +42,46 @@ type Props = {
 const mostSmall = 10
 
 /** The records of a view; what has just changed stands out. */
-export const RecordsTable = ({ feed, records, columns, isSmall, linkOf }: Props) => (
-  <div class="table" tabIndex={0} role="region" aria-label="Records">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Key</th>
-          {columns.map((path) => (
-            <th key={path} scope="col" title={path}>
-              {withoutUnseen(headOf(path, columns))}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {[...records].map(([key, record]) => {
-          const leaves = leavesOf(record)
-          const marks = feed.marksOf(key)
-          return (
-            <tr key={key} class={freshness(marks.get(""))}>
-              <td>
-                <Value path="key" value={key} most={isSmall ? mostSmall : undefined} href={linkOf(key)} />
-              </td>
-              {columns.map((path) => (
-                <td key={path} data-label={withoutUnseen(headOf(path, columns))} class={freshness(marks.get(path))}>
-                  <Value path={path} value={leaves.get(path)} most={isSmall ? mostSmall : undefined} />
+export const RecordsTable = ({ feed, records, columns, isSmall, linkOf }: Props) => {
+  const rows = [...records].map(([key, record]) => ({ key, leaves: leavesOf(record) }))
+  const aligned = new Map(
+    columns.map((path) => [path, alignOf(path, rows.find(({ leaves }) => leaves.get(path) != null)?.leaves.get(path))]),
+  )
+  return (
+    <div class="table" tabIndex={0} role="region" aria-label="Records">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Key</th>
+            {columns.map((path) => (
+              <th key={path} scope="col" title={path} class={aligned.get(path)}>
+                {withoutUnseen(headOf(path, columns))}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ key, leaves }) => {
+            const marks = feed.marksOf(key)
+            return (
+              <tr key={key} class={freshness(marks.get(""))}>
+                <td>
+                  <Value path="key" value={key} most={isSmall ? mostSmall : undefined} href={linkOf(key)} />
                 </td>
-              ))}
-            </tr>
-          )
-        })}
-      </tbody>
-    </table>
-  </div>
-)
+                {columns.map((path) => (
+                  <td
+                    key={path}
+                    data-label={withoutUnseen(headOf(path, columns))}
+                    class={`${aligned.get(path)} ${freshness(marks.get(path))}`}
+                  >
+                    <Value path={path} value={leaves.get(path)} most={isSmall ? mostSmall : undefined} />
+                  </td>
+                ))}
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}

@@ -48,6 +48,9 @@ const shorten = (text: string, most: number): Shown => {
   return { text: withoutUnseen(`${text.slice(0, most - tail - 1)}…${text.slice(-tail)}`), full: text }
 }
 
+const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" })
+const dateAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" })
+
 /** @param most characters of a value that has no better form */
 export const show = (path: string, value: unknown, most: number): Shown => {
   const text = textOf(value)
@@ -55,7 +58,7 @@ export const show = (path: string, value: unknown, most: number): Shown => {
   if (ms !== undefined) {
     const date = new Date(ms)
     const isToday = date.toDateString() === new Date().toDateString()
-    return { text: isToday ? date.toLocaleTimeString() : date.toLocaleString(), time: date.toISOString() }
+    return { text: (isToday ? timeOfDay : dateAndTime).format(date), time: date.toISOString() }
   }
   if (path.endsWith("lamports") && integer.test(text)) return { text: `${text} (${solOf(text)}\u00A0SOL)` }
   return shorten(text, most)
