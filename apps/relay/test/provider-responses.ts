@@ -50,6 +50,13 @@ const preflight = (said: string, err: unknown, logs: readonly string[] = [], mor
 const instruction = (said: string, err: unknown, logs: readonly string[] = [], more: object = {}): Body =>
   preflight(`Error processing Instruction 0: ${said}`, { InstructionError: [0, err] }, logs, more)
 
+/** A swap that the price ran away from. */
+const slipped = (operation: string, said: string, code: number, lines: readonly string[] = []): readonly Row[] => {
+  const failure = `custom program error: 0x${code.toString(16)}`
+  const logs = [`Program log: Instruction: ${operation}`, `Program log: AnchorError ${said}`, ...lines]
+  return [[200, instruction(failure, { Custom: code }, invoke(amm, logs, failure)), no, simulated]]
+}
+
 const simulated = "preflight comes before the node hands a transaction on"
 const status = "the status decides"
 const copy = "an earlier copy exists"
@@ -338,6 +345,34 @@ export const families: Readonly<Record<string, readonly Row[]>> = {
       "a memo is the payer's own text",
     ],
   ],
+  "Agave, swaps past their slippage": [
+    ...slipped(
+      "RouteV2",
+      "occurred. Error Code: SlippageToleranceExceeded. Error Number: 6001. Error Message: Slippage tolerance exceeded.",
+      6001,
+    ),
+    ...slipped(
+      "Buy",
+      "thrown in programs/pump/src/lib.rs:444. Error Code: TooMuchSolRequired. Error Number: 6002. Error Message: slippage: Too much SOL required to buy the given amount of tokens..",
+      6002,
+      ["Program log: Left: 7000000", "Program log: Right: 11425995"],
+    ),
+    ...slipped(
+      "SwapV2",
+      "thrown in programs/amm/src/instructions/swap_v2.rs:362. Error Code: TooLittleOutputReceived. Error Number: 6022. Error Message: Too little output received.",
+      6022,
+    ),
+    ...slipped(
+      "TwoHopSwap",
+      "occurred. Error Code: AmountOutBelowMinimum. Error Number: 6036. Error Message: Amount out below minimum threshold.",
+      6036,
+    ),
+    ...slipped(
+      "Swap2",
+      "thrown in programs/cp-amm/src/instructions/swap/swap_exact_out.rs:48. Error Code: ExceededSlippage. Error Number: 6002. Error Message: Exceeded slippage tolerance.",
+      6002,
+    ),
+  ],
   "Agave, other RPC errors": [
     [200, { code: -32003, message: "Transaction signature verification failure" }, no, "no node accepts it"],
     [
@@ -347,12 +382,12 @@ export const families: Readonly<Record<string, readonly Row[]>> = {
       "not accepted",
     ],
     [200, { code: -32005, message: "Node is unhealthy", data: { numSlotsBehind: null } }, later, "not accepted"],
-    [
+    ...["InvalidInstructionDataSize", "InvalidAccountIndex", "InstructionError(0, Custom(0))"].map((cause): Row => [
       200,
-      { code: -32006, message: "Transaction precompile verification failure InvalidInstructionDataSize" },
+      { code: -32006, message: `Transaction precompile verification failure ${cause}` },
       no,
       "no node accepts it",
-    ],
+    ]),
     [200, { code: -32013, message: "Transaction signature length mismatch" }, no, "no node accepts it"],
     [
       200,

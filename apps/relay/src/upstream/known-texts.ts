@@ -140,6 +140,25 @@ export const logLines = [
   // Exchanges
   "Program log: Error: exceeds desired slippage limit",
   "Program log: ray_log: <bytes>",
+  "Program log: Left: <n>",
+  "Program log: Right: <n>",
+  "Program log: Left:",
+  "Program log: Right:",
+  "Program log: <n>",
+  ...[
+    "AmountOutBelowMinimum. Error Number: <n>. Error Message: Amount out below minimum threshold.",
+    "BuySlippageBelowMinTokensOut. Error Number: <n>. Error Message: slippage: Too much SOL required to buy the given amount of tokens..",
+    "ExceededSlippage. Error Number: <n>. Error Message: Exceeded slippage tolerance.",
+    "SlippageExceeded. Error Number: <n>. Error Message: Slippage tolerance exceeded.",
+    "SlippageLimitExceeded. Error Number: <n>. Error Message: Slippage limit exceeded.",
+    "SlippageToleranceExceeded. Error Number: <n>. Error Message: Slippage tolerance exceeded.",
+    "TooLittleOutputReceived. Error Number: <n>. Error Message: Too little output received.",
+    "TooLittleSolReceived. Error Number: <n>. Error Message: slippage: Too little SOL received to sell the given amount of tokens..",
+    "TooMuchSolRequired. Error Number: <n>. Error Message: slippage: Too much SOL required to buy the given amount of tokens..",
+  ].flatMap((error) => [
+    `Program log: AnchorError thrown in <file>:<n>. Error Code: ${error}`,
+    `Program log: AnchorError occurred. Error Code: ${error}`,
+  ]),
   // Anchor
   ...[
     "ConstraintDuplicateMutableAccount. Error Number: 2040. Error Message: A duplicate mutable account constraint was violated.",
@@ -165,13 +184,22 @@ export const logLines = [
 export const words = {
   section: ["heap", "input", "program", "stack", "unknown"],
   operation: [
-    ..."Approve Burn BurnChecked CloseAccount FreezeAccount GetAccountDataSize InitializeAccount InitializeAccount3".split(
+    ..."Approve Burn BurnChecked Buy CloseAccount ExactOutRoute FreezeAccount GetAccountDataSize InitializeAccount InitializeAccount3".split(
       " ",
     ),
-    ..."InitializeImmutableOwner InitializeMint InitializeMint2 MintTo MintToChecked Revoke Route SetAuthority".split(
+    ..."InitializeImmutableOwner InitializeMint InitializeMint2 MintTo MintToChecked Revoke Route RouteV2 Sell SetAuthority".split(
       " ",
     ),
-    ..."SharedAccountsRoute Swap SyncNative ThawAccount Transfer TransferChecked".split(" "),
+    ..."SharedAccountsExactOutRoute SharedAccountsRoute SharedAccountsRouteV2 Swap Swap2 SwapBaseInput SwapBaseOutput".split(
+      " ",
+    ),
+    ..."SwapV2 SyncNative ThawAccount Transfer TransferChecked TwoHopSwap TwoHopSwapV2".split(" "),
+  ],
+  file: [
+    "programs/amm/src/instructions/swap_v2.rs",
+    "programs/cp-amm/src/instructions/swap/swap_exact_in.rs",
+    "programs/cp-amm/src/instructions/swap/swap_exact_out.rs",
+    "programs/pump/src/lib.rs",
   ],
   role: "authority config market mint owner payer pool position state token_account user vault".split(" "),
 }
@@ -221,6 +249,8 @@ export const messages = {
     "InvalidSignature",
     "InvalidDataOffsets",
     "InvalidInstructionDataSize",
+    "InvalidAccountIndex",
+    "InstructionError(<n>, Custom(<n>))",
   ].map((reason) => `Transaction precompile verification failure ${reason}`),
   [-32013]: ["Transaction signature length mismatch"],
   [-32015]: [
