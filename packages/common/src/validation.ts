@@ -36,6 +36,7 @@ const namesOf = (schema: unknown): readonly string[] =>
   schema instanceof Object && "shape" in schema && schema.shape instanceof Object ? Object.keys(schema.shape) : []
 
 const unknownField = (key: string, known: readonly string[]): string => {
+  if (known.length === 0) return `${unknownMember}; no field is`
   const near = closeTo(key, known)
   return `${unknownMember}; ${near === undefined ? `the known fields are ${known.join(", ")}` : `did you mean ${near}?`}`
 }

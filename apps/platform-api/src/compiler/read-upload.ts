@@ -55,11 +55,13 @@ export const readUpload = (bytes: Uint8Array): Upload => {
   const hash = createHash("sha256").update(text).digest("hex")
   if (!isObject(value)) return { rest: Array.isArray(value) ? [] : value, hash, ast: undefined }
   if (!Object.hasOwn(value, "ast_payload")) {
-    return hasMoreValues(text, bodyValues) ? { invalid: tooMany(bodyValues) } : { rest: value, hash, ast: undefined }
+    return hasMoreValues(text, bodyValues)
+      ? { invalid: `${tooMany(bodyValues)} outside ast_payload` }
+      : { rest: value, hash, ast: undefined }
   }
   // The other fields are checked later. The empty object tells that check that an AST was sent.
   const rest = { ...value, ast_payload: {} }
-  if (hasMoreValues(writeExactly(rest), bodyValues)) return { invalid: tooMany(bodyValues) }
+  if (hasMoreValues(writeExactly(rest), bodyValues)) return { invalid: `${tooMany(bodyValues)} outside ast_payload` }
   return { rest, hash, ast: readAst(value["ast_payload"]) }
 }
 

@@ -21,6 +21,7 @@ export const specName = z
   .regex(stackNamePattern, "must have 1 to 63 letters, digits and dashes, not start with a dash, and not be `changes`")
   .meta({ description: "The stack's name: lower-case letters, digits and dashes" })
 
+// To zod an unknown value may be missing: a body that needs one says `required` itself.
 export const astPayload = z.unknown().meta({ type: "object", description: "The AST: a stack file" })
 
-export const nothing = z.object({})
+export const nothing = z.strictObject({})

@@ -403,7 +403,7 @@ export type SpecChanges = {
 /** A new version of a spec. */
 export type NewVersion = {
   /** The AST: a stack file */
-  readonly ast_payload?: Readonly<Record<string, unknown>>
+  readonly ast_payload: Readonly<Record<string, unknown>>
   /** What is new, for readers */
   readonly message?: string | null
 }

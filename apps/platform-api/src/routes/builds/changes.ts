@@ -11,7 +11,7 @@ import { nothing, recordNumber } from "../body-fields.ts"
 import { change, changeFailures, changingWithBody } from "../change.ts"
 import { deployCodes, firstLook } from "../deployments/deploying.ts"
 
-export const newBuild = z.object({
+export const newBuild = z.strictObject({
   spec_id: recordNumber.meta({ description: "The spec's id" }),
   spec_version_id: recordNumber.meta({ description: "A version's `id`. Default: the latest" }).nullish(),
   allow_breaking: z.boolean().default(false).meta({ description: "Builds even if the version breaks readers" }),

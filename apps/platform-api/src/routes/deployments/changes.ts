@@ -23,8 +23,8 @@ const allowedFrom = {
   rollback: ["active", "failed"],
 } as const satisfies Record<string, readonly string[]>
 
-const stopBody = z.object({ reason: prose(1024).meta({ description: "The reason, for its events" }).nullish() })
-const rollbackBody = z.object({
+const stopBody = z.strictObject({ reason: prose(1024).meta({ description: "The reason, for its events" }).nullish() })
+const rollbackBody = z.strictObject({
   to_version: recordNumber.meta({ description: "The version's number. Default: the one deployed before" }).nullish(),
 })
 const deploymentAnswer = z.object({

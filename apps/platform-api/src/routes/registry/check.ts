@@ -9,7 +9,7 @@ import { createRoute } from "../create-route.ts"
 import { largeBody, versionIn } from "../large-body.ts"
 import { checkAnswer, namePath } from "./schemas.ts"
 
-const body = z.object({ ast_payload: astPayload })
+const body = z.strictObject({ ast_payload: astPayload }).meta({ required: ["ast_payload"] })
 
 export const checkRoutes = createRoutes()
 

@@ -25,7 +25,7 @@ const sharedWith = z
     description: "Slugs of agents that can read it while it is private",
   })
 
-export const newSpec = z.object({
+export const newSpec = z.strictObject({
   name: specName,
   ast_payload: astPayload.optional(),
   entity_name: prose(256).min(1).meta({ description: "Its main entity. Default: the AST's first" }).optional(),
@@ -34,24 +34,26 @@ export const newSpec = z.object({
   visibility: visibility.default("private"),
   shared_with: sharedWith,
 })
-export const specChange = z.object({
+export const specChange = z.strictObject({
   name: specName.optional(),
   description: prose(4096).meta({ description: "A description for readers" }).nullish(),
   websocket_url: websocketUrl.nullish(),
   visibility: visibility.optional(),
   shared_with: sharedWith,
   deprecated: z
-    .object({
+    .strictObject({
       message: prose(1024).min(1).meta({ description: "The message for readers" }),
       successor: specName.meta({ description: "The stack to use instead" }).optional(),
     })
     .nullish()
     .meta({ description: "Deprecates the stack; null ends the deprecation" }),
 })
-export const newVersion = z.object({
-  ast_payload: astPayload,
-  message: prose(1024).meta({ description: "What is new, for readers" }).nullish(),
-})
+export const newVersion = z
+  .strictObject({
+    ast_payload: astPayload,
+    message: prose(1024).meta({ description: "What is new, for readers" }).nullish(),
+  })
+  .meta({ required: ["ast_payload"] })
 export const versionAnswer = z.object({
   version: z.int().positive().meta({ description: "The number of the version with this content" }),
   content_is_new: z.boolean().meta({ description: "Whether no earlier version of the spec has this content" }),
