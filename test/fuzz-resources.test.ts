@@ -60,7 +60,7 @@ const open = async () => {
   const database = await createTestDatabase()
   const { folder, remove } = temporaryFolder()
   ends.push(database.stop, remove)
-  const settings = { DATABASE_URL: database.url, SVC_DATA_DIR: folder }
+  const settings = { DATABASE_URL: database.url, SVC_DATA_DIR: folder, SVC_VERSIONS_PER_SPEC: "1000000" }
   const provider = await startProvider()
   const relaying = { SVC_TRANSACTIONS_ENABLED: "true", SVC_TRANSACTION_RPC_URL: provider }
   const services = [await start("docs-server"), await start("platform-api", settings), await start("relay", relaying)]
@@ -68,8 +68,10 @@ const open = async () => {
   const attacker = await publishStack(platform, settings, "large")
   for (const type of ["i32", "u32"]) {
     const { key, specId: spec_id } = attacker
-    expect((await ask("PUT", `${platform}/api/specs/${spec_id}`, { key, packed: largeVersion(type) })).status).toBe(200)
-    await ask("POST", `${platform}/api/automation/runs`, { key, body: { workflow: "publish", spec_id } })
+    const versions = `${platform}/api/specs/${spec_id}/versions`
+    expect((await ask("POST", versions, { key, packed: largeVersion(type) })).status).toBe(201)
+    const run = { key, body: { workflow: "publish", spec_id } }
+    expect((await ask("POST", `${platform}/api/automation/runs`, run)).status).toBe(202)
   }
   const signUp = async () => String(Object(await (await ask("POST", `${platform}/api/agents/signup`)).json()).api_key)
   const agents = await Promise.all(Array.from({ length: 9 }, signUp))
@@ -157,9 +159,9 @@ test.each(resources.flatMap((resource) => attackers.map((attacker) => [resource,
       honest("page", 200, () => ask("GET", `${docs}/relay`)),
       honest("schema", 200, () => ask("GET", `${platform}/api/registry/large/schema`)),
       honest("sign-up", 201, () => ask("POST", `${platform}/api/agents/signup`)),
-      honest("version", 200, () => {
+      honest("version", 201, () => {
         const { key, specId } = publisher
-        return ask("PUT", `${platform}/api/specs/${specId}`, { key, packed: smallVersion() })
+        return ask("POST", `${platform}/api/specs/${specId}/versions`, { key, packed: smallVersion() })
       }),
       honest("block height", 200, () => ask("POST", `${relay}/transactions/v1/block-height`, { body: {} })),
       ...services.map(({ url }) => honest("probe", 200, () => ask("GET", `${url}/livez`))),

@@ -10,7 +10,7 @@ import type { Site } from "../site/site.ts"
 import { mcpDescriptor } from "./descriptor.ts"
 import { jsonRpcRequest, jsonRpcResponse, messageBounds } from "./json-rpc.ts"
 import { type Caller, type RpcAnswer, withId } from "./sdk.ts"
-import { lifetimeMs, maxStreamsPerClient, type Streams } from "./streams.ts"
+import { maxStreamsPerClient, type Streams } from "./streams.ts"
 import { tools } from "./tools.ts"
 
 export type McpDependencies = {
@@ -63,8 +63,7 @@ const descriptorRoute = (path: string, alias: string) =>
     summary: `Descriptor of the MCP server${alias}`,
     description:
       "Answers the descriptor. When `Accept` names `text/event-stream` and wants it more than JSON, the event stream of " +
-      "Streamable HTTP is opened instead, for MCP revisions that have it: 405 says that there is none, or none free; " +
-      "429 that the address has too many open.",
+      "Streamable HTTP is opened instead, for MCP revisions that have it: 405 says that there is none, or none free.",
     operationId: alias === "" ? "getMcpDescriptor" : "getMcpDescriptorLegacy",
     ...(alias !== "" && { deprecated: true }),
     tags: ["mcp"],
@@ -123,10 +122,11 @@ export const mcpRoutes = (app: DocsApp, { site, answer, protocolVersions, stream
     if (c.req.method === "HEAD") return c.body(null, 200, streamHeaders)
     const stream = streams.open(addressBucket(c.get("clientAddress")))
     if (stream === undefined)
-      throw errors.fail("rate_limited", {
+      // Clients take it for an endpoint without streams, and go on by POST.
+      throw errors.fail("method_not_allowed", {
         message: `This address has ${maxStreamsPerClient} event streams open, or its network as many as it may.`,
         hint: "Close one of them. All tools answer by POST without a stream; see /openapi.json.",
-        retryAfterSeconds: lifetimeMs / 1000,
+        headers: { Allow: "POST" },
       })
     countStream(c)
     return c.body(stream, 200, streamHeaders)
