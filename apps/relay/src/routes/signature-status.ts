@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { badRequest } from "../errors.ts"
-import { isSignature } from "../wire.ts"
+import { isSignature } from "@svc/common/transaction-parts"
 import { chainError, commitment, exactU64, withSlot } from "./fields.ts"
 import { type Definition, KiB, type Route } from "./route.ts"
 
