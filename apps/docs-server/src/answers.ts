@@ -24,14 +24,14 @@ export const withRoot = ({ code, status, message, hint = "", headers }: ApiError
 
 const bodyOf = ({ code, message, hint = "" }: ApiError) => ({ error: { code, message, hint } })
 
-export const errorAnswer = (
+export const errorResponse = (
   c: Context<HttpEnv>,
   error: ApiError,
   more: Readonly<Record<string, string>> = {},
 ): Response => c.json(bodyOf(error), error.status, { ...jsonHeaders, ...more, ...error.headers })
 
 /** The response to bytes that aren't an HTTP request. */
-export const unreadableAnswer =
+export const unreadableResponse =
   (baseUrl: string) =>
   (_requestId: string, reason: string, status: 400 | 405): Response => {
     const error =

@@ -5,7 +5,7 @@ import { type Logger } from "@svc/program"
 import type { Limits } from "@svc/limits"
 import { createApi } from "@svc/openapi"
 import type { Context } from "hono"
-import { bodyError, errorAnswer, noStore, reply, serveDocument, serveFile, wantsHtml, withRoot } from "./answers.ts"
+import { bodyError, errorResponse, noStore, reply, serveDocument, serveFile, wantsHtml, withRoot } from "./answers.ts"
 import type { Config } from "./config.ts"
 import { preflightHeaders } from "./site/documents.ts"
 import { errors } from "./errors.ts"
@@ -48,8 +48,8 @@ const errorAnswerFor = async (c: Context<HttpEnv>, plain: ApiError, { html, libr
   const link = isExplained
     ? { Link: `<${explanationOf(rootOf(library.baseUrl), "docs", error.code)}>; rel="help"` }
     : {}
-  if (isMcp(c)) return errorAnswer(c, error, link)
-  if (!asksForHtml(c)) return errorAnswer(c, error, { ...link, Vary: "Accept" })
+  if (isMcp(c)) return errorResponse(c, error, link)
+  if (!asksForHtml(c)) return errorResponse(c, error, { ...link, Vary: "Accept" })
   const { headers, text } = await html.error(error, c.req.path)
   const { ETag: _tag, ...kept } = headers
   return reply(error.status, { ...kept, Vary: "Accept", ...error.headers }, text)

@@ -5,7 +5,7 @@ import { createLogger, type Logger, type Runtime } from "@svc/program"
 import { createLocalLimits } from "@svc/limits"
 import { startTelemetry } from "@svc/telemetry"
 import manifest from "../package.json" with { type: "json" }
-import { probeAnswer, unreadableAnswer } from "./answers.ts"
+import { probeAnswer, unreadableResponse } from "./answers.ts"
 import { createApp } from "./app.ts"
 import { type Config, ownContent, ownFacts, readConfig } from "./config.ts"
 import { type Corpus, CorpusError, hashOf, loadCorpus } from "./corpus/corpus.ts"
@@ -135,7 +135,7 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
     trustedProxies: config.trustedProxies,
     observe: telemetry?.observe,
     requests: { log, now, randomId, quiet: ["/health", "/livez", "/readyz"] },
-    onUnreadable: unreadableAnswer(config.publicUrl ?? ""),
+    onUnreadable: unreadableResponse(config.publicUrl ?? ""),
   })
   const requests = holdRequests(server)
   const streams = createStreams()

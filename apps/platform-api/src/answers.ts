@@ -54,11 +54,11 @@ const bodyOf = (error: ApiError, requestId: string, docsUrl: string) => ({
  * Turns an error into a response, with the headers that were set for it by `c.header`.
  * @param docsUrl where the documentation is
  */
-export const errorAnswer = (c: Context<AppEnv>, error: ApiError, docsUrl: string): Response =>
+export const errorResponse = (c: Context<AppEnv>, error: ApiError, docsUrl: string): Response =>
   c.json(bodyOf(error, c.var.requestId, docsUrl), error.status, headersOf(error))
 
 /** The response to bytes that can't be parsed as a request. */
-export const unreadableAnswer =
+export const unreadableResponse =
   (docsUrl: string) =>
   (requestId: string, reason: string, status: 400 | 405): Response => {
     const error =

@@ -2,7 +2,7 @@ import { ApiError, BodyError } from "@svc/errors"
 import { allowedMethods, requestContext, sentPath } from "@svc/http"
 import { createApi, openApiDocument } from "@svc/openapi"
 import type { Context } from "hono"
-import { bodyError, errorAnswer, everyAnswer, isOfDocumentation, ownPageAnswer } from "./answers.ts"
+import { bodyError, errorResponse, everyAnswer, isOfDocumentation, ownPageAnswer } from "./answers.ts"
 import { policies } from "./auth/agent-policy.ts"
 import { type AppEnv, authenticated } from "./auth/guard.ts"
 import { CompilerBusy } from "./compiler/compiler.ts"
@@ -161,7 +161,7 @@ export const createApp = (dependencies: Dependencies): Api => {
     log.error({ request_id, stack: error.stack }, "a request failed")
     return errors.fail("internal-error")
   }
-  api.notFound((c) => errorAnswer(c, missing(c), docsUrl))
-  api.onError((error, c) => errorAnswer(c, known(error, c.var.requestId), docsUrl))
+  api.notFound((c) => errorResponse(c, missing(c), docsUrl))
+  api.onError((error, c) => errorResponse(c, known(error, c.var.requestId), docsUrl))
   return api
 }

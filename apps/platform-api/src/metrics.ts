@@ -1,9 +1,9 @@
 import type { Meter } from "@opentelemetry/api"
 import { clientSpan } from "@svc/telemetry"
 import type { Database, Queries } from "./db/database.ts"
-import { and, eq, isNotNull, isNull } from "./db/drizzle.ts"
+import { and, eq, isNotNull, isNull, orm, pg } from "./db/drizzle.ts"
 import { DatabaseUnavailable } from "./db/errors.ts"
-import { agentProfiles, apiKeys } from "./db/schema/index.ts"
+import * as schema from "./db/schema/index.ts"
 import { countByState, type JobKind } from "./work/queue/jobs.ts"
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -33,9 +33,9 @@ export const createMetrics = (meter: Meter) => {
 
 const jobStates = ["waiting", "running", "resting"] as const
 
-/** Tables that grow with use, as a PostgreSQL array. */
-const growingTables =
-  "{users,agent_profiles,api_keys,audit_log,registry_changes,stack_versions,stack_modules,spec_versions,builds,build_events,deployments,deployment_events,runs,run_steps,run_events,run_changes,idempotency_keys,signups}"
+const tables = Object.values(schema).filter((value) => orm.is(value, pg.PgTable))
+/** Their names, as a PostgreSQL array. */
+const tableNames = `{${tables.map((table) => orm.getTableName(table)).join()}}`
 
 type TableSize = { readonly table: string; readonly rows: number; readonly bytes: number }
 
@@ -78,8 +78,11 @@ export const observeState = (
   gauge("svc.platform.disabled", "Disabled accounts and keys.").addCallback(async (result) => {
     const counts = await queries()
       .run(async (db) => ({
-        agent: await db.$count(agentProfiles, eq(agentProfiles.status, "disabled")),
-        key: await db.$count(apiKeys, and(isNotNull(apiKeys.disabledAt), isNull(apiKeys.revokedAt))),
+        agent: await db.$count(schema.agentProfiles, eq(schema.agentProfiles.status, "disabled")),
+        key: await db.$count(
+          schema.apiKeys,
+          and(isNotNull(schema.apiKeys.disabledAt), isNull(schema.apiKeys.revokedAt)),
+        ),
       }))
       .catch(() => ({}))
     for (const [kind, count] of Object.entries(counts)) result.observe(count, { kind })
@@ -89,7 +92,7 @@ export const observeState = (
   meter.addBatchObservableCallback(
     async (result) => {
       for (const { table, ...size } of await queries()
-        .query<TableSize>(sizesSql, [growingTables])
+        .query<TableSize>(sizesSql, [tableNames])
         .catch(() => [])) {
         result.observe(rows, size.rows, { table })
         result.observe(bytes, size.bytes, { table })

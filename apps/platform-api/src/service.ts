@@ -5,7 +5,7 @@ import { openLimits } from "@svc/limits"
 import { clientSpan, startTelemetry } from "@svc/telemetry"
 import { LRUCache } from "lru-cache"
 import manifest from "../package.json" with { type: "json" }
-import { everyAnswer, unreadableAnswer } from "./answers.ts"
+import { everyAnswer, unreadableResponse } from "./answers.ts"
 import { createApp } from "./app.ts"
 import { forgetSignups, readKeySecret } from "./auth/accounts.ts"
 import { createKeyWatch, keyChannel } from "./auth/key-watch.ts"
@@ -100,7 +100,7 @@ export const startService = async (runtime: Runtime) => {
     observe: telemetry?.observe,
     requests: { log, now, randomId, quiet: ["/health", "/livez", "/readyz"] },
     headers: everyAnswer,
-    onUnreadable: unreadableAnswer(config.docsUrl),
+    onUnreadable: unreadableResponse(config.docsUrl),
   })
   const publicUrl = config.publicUrl ?? server.url
   const { deployHookUrl: hookUrl, deployHookSecret: hookSecret } = config

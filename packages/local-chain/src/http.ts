@@ -2,7 +2,7 @@ import { parseExactly, writeExactly } from "@svc/common/exact-json"
 import { readBody, serve } from "@svc/http"
 import { BodyError } from "@svc/errors"
 import { createLocalChain } from "./chain.ts"
-import { errorAnswer, RpcError } from "./rpc.ts"
+import { errorResponse, RpcError } from "./rpc.ts"
 
 const limit = 1_048_576
 const deadlineMs = 10_000
@@ -50,7 +50,7 @@ export const startLocalChain = async (settings: { host: string; port: number; no
     try {
       request = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(body))
     } catch {
-      return json(errorAnswer(null, new RpcError("parse", "Parse error")))
+      return json(errorResponse(null, new RpcError("parse", "Parse error")))
     }
     const answer = chain.handle(request)
     return answer === undefined ? new Response(null, { status: 204 }) : json(answer)

@@ -45,7 +45,7 @@ const isId = (value: unknown): value is Id =>
   value === null || typeof value === "string" || typeof value === "bigint" || Number.isSafeInteger(value)
 
 /** The response to a request that failed. Anything but an RpcError is a bug of this program. */
-export const errorAnswer = (id: Id, cause: unknown): Answer => {
+export const errorResponse = (id: Id, cause: unknown): Answer => {
   const error = cause instanceof RpcError ? cause : new RpcError("internal", "Internal error")
   const { code, message, data } = error
   return { jsonrpc: "2.0", id, error: data === undefined ? { code, message } : { code, message, data } }
@@ -71,14 +71,14 @@ export const createRpc = (methods: Readonly<Record<string, Method>>) => {
       const result = method(list)
       return given === undefined ? undefined : { jsonrpc: "2.0", id, result }
     } catch (error) {
-      return isNotification(request) ? undefined : errorAnswer(id, error)
+      return isNotification(request) ? undefined : errorResponse(id, error)
     }
   }
 
   return (request: unknown): Answer | Answer[] | undefined => {
     if (!Array.isArray(request)) return answer(request)
     if (request.length === 0 || request.length > maxBatch) {
-      return errorAnswer(null, invalidRequest(`a batch holds 1 to ${maxBatch} calls`))
+      return errorResponse(null, invalidRequest(`a batch holds 1 to ${maxBatch} calls`))
     }
     const answers = request.map(answer).filter((one) => one !== undefined)
     return answers.length === 0 ? undefined : answers
