@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, test } from "vitest"
 import { parse } from "yaml"
 import { z } from "zod"
 
+import { readConfig as readRelayConfig } from "../../apps/relay/src/config.ts"
 import { typeProblems } from "./kubernetes-types.ts"
 import { lookUp, noKubectl, renderKustomization } from "./kustomization.ts"
 import { services } from "../services.ts"
@@ -82,7 +83,9 @@ test.each(["docs-server", "platform-api"])("%s stays up through rollouts and dra
 })
 
 // Seconds from SIGTERM to the last word: what is in flight, and what is sent after it.
-const drains = { "docs-server": 5, relay: 15.5 + 5 + 5, "platform-api": 10 }
+const { timeoutMs } = await readRelayConfig({})
+const relayDrain = Math.max(...Object.values(timeoutMs)) / 1000 + 0.5
+const drains = { "docs-server": 5, relay: relayDrain + 5 + 5, "platform-api": 10 }
 
 describe.each(apps)("%s", (name) => {
   test("lives while its process serves, and gets requests while it can do its work", () => {

@@ -2,6 +2,7 @@ import { type ApiError, type BodyFault, explanationOf } from "@svc/errors"
 import type { Context } from "hono"
 import type { AppEnv } from "./auth/guard.ts"
 import { errors } from "./errors.ts"
+import { headers } from "./routes/create-route.ts"
 
 /**
  * Headers of every response, errors included. Any page may read them: the key's own origin check decides what a browser
@@ -9,8 +10,7 @@ import { errors } from "./errors.ts"
  */
 export const everyAnswer = {
   "access-control-allow-origin": "*",
-  "access-control-expose-headers":
-    "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Error-Code, X-Auth-Ignored, Link, ETag, Location, Deprecation, Idempotency-Replayed, WWW-Authenticate",
+  "access-control-expose-headers": Object.keys(headers).join(", "),
 }
 
 /** Whether an Origin header is the documentation's own. */
@@ -27,15 +27,15 @@ export const ownPageAnswer = (docsUrl: string) => ({
 const withoutKey = new Set<string>(["missing-credentials", "invalid-authorization-format"])
 
 const headersOf = (error: ApiError): Record<string, string> => {
-  const headers: Record<string, string> = {
+  const own: Record<string, string> = {
     "cache-control": "no-store",
     "x-error-code": error.code,
     ...error.headers,
   }
   if (error.status === 401) {
-    headers["www-authenticate"] = withoutKey.has(error.code) ? "Bearer" : 'Bearer error="invalid_token"'
+    own["www-authenticate"] = withoutKey.has(error.code) ? "Bearer" : 'Bearer error="invalid_token"'
   }
-  return headers
+  return own
 }
 
 const bodyOf = (error: ApiError, requestId: string, docsUrl: string) => ({

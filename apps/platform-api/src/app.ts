@@ -27,6 +27,7 @@ import { runEventRoutes } from "./routes/runs/events.ts"
 import { runRoutes } from "./routes/runs/runs.ts"
 import { specChangeRoutes } from "./routes/specs/changes.ts"
 import { specRoutes } from "./routes/specs/specs.ts"
+import { requestHeaders } from "./routes/create-route.ts"
 import { sessionRoutes } from "./routes/accounts/ws-sessions.ts"
 import { usageRoutes } from "./routes/accounts/usage.ts"
 import type { Dependencies } from "./dependencies.ts"
@@ -34,9 +35,10 @@ import type { Dependencies } from "./dependencies.ts"
 const signUpPath = "/api/agents/signup"
 
 const preflight = {
-  "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
-  "access-control-allow-headers":
-    "Authorization, Content-Type, Accept, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID, X-Request-Id",
+  "access-control-allow-methods": "GET, HEAD, POST, PUT, DELETE",
+  "access-control-allow-headers": ["Authorization", "Content-Type", "Accept", "X-Request-Id", ...requestHeaders].join(
+    ", ",
+  ),
   "access-control-max-age": "86400",
 }
 

@@ -1,5 +1,6 @@
 import { type ApiError, defineErrors, withStatus } from "@svc/errors"
 import { z } from "@svc/openapi"
+import { sessionScopes } from "@svc/session-token"
 
 /** Each code with its message and the next step, and whether a retry may help, by status. */
 export const errors = defineErrors({
@@ -35,7 +36,7 @@ export const errors = defineErrors({
       "Revoke a key that you no longer use (see last_used_at in the key list), or rotate a key instead of minting one.",
     ],
     "invalid-scope": [
-      "The scopes are read, transaction:inspect and transaction:send.",
+      `The scopes are ${sessionScopes.join(", ")}.`,
       "Send only these words, or omit scope to get read.",
     ],
     "invalid-websocket-url": [
@@ -178,9 +179,6 @@ export const errors = defineErrors({
       "The service failed. Its log describes the failure under the request id.",
       "Send the request id to the operator.",
     ],
-  }),
-  ...withStatus(501, {
-    "not-implemented": ["This isn't available yet."],
   }),
   ...withStatus(503, {
     "outcome-unknown": [

@@ -1,5 +1,5 @@
 import type { Meter } from "@opentelemetry/api"
-import { clientSpan } from "@svc/telemetry"
+import { clientSpan, observeLimits } from "@svc/telemetry"
 import type { Database, Queries } from "./db/database.ts"
 import { and, eq, isNotNull, isNull, orm, pg } from "./db/drizzle.ts"
 import { DatabaseUnavailable } from "./db/errors.ts"
@@ -106,9 +106,7 @@ export const observeState = (
   gauge("svc.platform.registry.age", "Time since the registry was last read.", "s").addCallback((result) =>
     result.observe(registryAgeMs() / 1000),
   )
-  gauge("svc.limits.mode", "1 for the current mode of counting limits: shared or local.").addCallback((result) => {
-    for (const mode of ["shared", "local"] as const) result.observe(limitsMode() === mode ? 1 : 0, { mode })
-  })
+  observeLimits(meter, limitsMode)
 }
 
 /** The same database, with a span and a duration for each request to it. */

@@ -8,18 +8,11 @@ import { beforeTests, publishStack, serviceInTest, type TestService, testService
 const service = testService("postgres", { SVC_SAMPLE_STACKS: "true" })
 const agent = beforeTests(() => service.signUp())
 
-test("every error but the one that nobody can mend says the next step", () => {
-  const without = Object.entries(errors.rows).filter(
-    ([, row]) => row.hint === undefined || !/^[A-Z].*\.$/.test(row.hint),
-  )
-  expect(without.map(([code]) => code)).toEqual(["not-implemented"])
-})
-
 test("every code of the table is described at an operation", () => {
   const text = JSON.stringify(committed)
   const described = Object.keys(errors.rows).filter((code) => text.includes(`"${code}"`))
   // What no described operation can answer: other paths and methods do.
-  const elsewhere = new Set(["not-found", "method-not-allowed", "not-implemented"])
+  const elsewhere = new Set(["not-found", "method-not-allowed"])
   expect(described).toEqual(Object.keys(errors.rows).filter((code) => !elsewhere.has(code)))
 })
 

@@ -1,9 +1,15 @@
 import type { Logger } from "@svc/program"
 import { recogniseKey } from "@svc/keys"
 import { isLoopback } from "@svc/common/loopback"
-import { KeysUnavailableError, type SessionClaims, TokenError, type Verifier } from "@svc/session-token"
+import {
+  KeysUnavailableError,
+  relayScopes,
+  type RelayScope,
+  type SessionClaims,
+  TokenError,
+  type Verifier,
+} from "@svc/session-token"
 import { badRequest, errors } from "./errors.ts"
-import type { Scope } from "./routes/route.ts"
 
 /** The parts of a request that authorization uses. */
 type AuthRequest = {
@@ -77,8 +83,6 @@ const checkOrigin = (origin: string | undefined): void => {
   throw badRequest("invalid_request", "Origin", "must be an origin such as https://app.example.com")
 }
 
-const everyScope: readonly Scope[] = ["transaction:inspect", "transaction:send"]
-
 /**
  * Allows everything to everybody on this machine, for development. Host and Origin must be loopback. Otherwise any page in the
  * developer's browser could use the relay, directly or through a name that resolves to 127.0.0.1.
@@ -86,7 +90,7 @@ const everyScope: readonly Scope[] = ["transaction:inspect", "transaction:send"]
 export const createLoopbackAuthPlugin = (): HttpAuthPlugin => ({
   authorize: async ({ host, origin }) => {
     const local = isLoopback(hostOf(`http://${host ?? ""}`)) && (origin === undefined || isLoopback(hostOf(origin)))
-    if (local) return { scopes: everyScope, claims: {} }
+    if (local) return { scopes: relayScopes, claims: {} }
     checkOrigin(origin)
     throw errors.fail("forbidden")
   },
@@ -115,7 +119,7 @@ export const createProxyWarning = (log: Pick<Logger, "warn">) => {
 export type ProxyWarning = ReturnType<typeof createProxyWarning>
 
 /** Throws `insufficient_scope` with the missing scope. */
-export const requireScope = (principal: Principal, scope: Scope): void => {
+export const requireScope = (principal: Principal, scope: RelayScope): void => {
   if (principal.scopes.includes(scope)) return
   throw errors.fail("insufficient_scope", { message: `The session token lacks the scope ${scope}.` })
 }

@@ -1,5 +1,4 @@
 import type { Meter } from "@opentelemetry/api"
-import type { Limits } from "@svc/limits"
 import { clientSpan } from "@svc/telemetry"
 
 const upstreamOutcomes = ["ok", "rpc_error", "http_error", "transport_error", "timeout"] as const
@@ -33,17 +32,6 @@ export const observeReads = (meter: Meter, count: number, answering: () => numbe
     for (let index = 0; index < count; index++) {
       result.observe(index === answering() ? 1 : 0, { upstream: upstreamName(index) })
     }
-  })
-}
-
-/** Shows where the limits are counted: 1 for that mode, 0 for the other. */
-export const observeLimits = (meter: Meter, limits: Pick<Limits, "mode">): void => {
-  const gauge = meter.createObservableGauge("svc.limits.mode", {
-    description:
-      "1 for the current mode: a store counts the limits for all replicas (shared), or each replica counts (local).",
-  })
-  gauge.addCallback((result) => {
-    for (const mode of ["shared", "local"] as const) result.observe(limits.mode() === mode ? 1 : 0, { mode })
   })
 }
 

@@ -3,7 +3,7 @@ import { serve } from "@svc/http"
 import { createLogger, type Logger, type Runtime } from "@svc/program"
 import { openLimits } from "@svc/limits"
 import { createVerifier, remoteKeys } from "@svc/session-token"
-import { clientSpan, outsideRequests, startTelemetry } from "@svc/telemetry"
+import { clientSpan, observeLimits, outsideRequests, startTelemetry } from "@svc/telemetry"
 import { Agent, fetch } from "undici"
 import manifest from "../package.json" with { type: "json" }
 import { createAdmission } from "./admission.ts"
@@ -19,7 +19,7 @@ import { describeChain, createChain } from "./chain.ts"
 import { type Config, readConfig } from "./config.ts"
 import { createMetering } from "./usage/metering.ts"
 import { checkChains, providersOf } from "./providers.ts"
-import { createMetrics, observeKeys, observeLimits, observeReads } from "./metrics.ts"
+import { createMetrics, observeKeys, observeReads } from "./metrics.ts"
 import { commonHeaders, unreadableResponse } from "./answers.ts"
 import { openUpstreams } from "./upstream/upstreams.ts"
 import { createUsage } from "./usage/usage.ts"
@@ -88,7 +88,7 @@ const openTransactions = async (config: Config, log: Logger, runtime: Runtime) =
   const limits = await openLimits(config.limits, about)
   const { auth, keysKnown, keysAge, onUnprotected } = chooseAuth(config, log, runtime)
   const meter = metrics.getMeter("svc.relay", version)
-  observeLimits(meter, limits)
+  observeLimits(meter, limits.mode)
   observeReads(meter, reads.count, reads.answering)
   observeKeys(meter, keysAge)
   return {

@@ -40,11 +40,6 @@ test("the document describes every route and every code of the error table", () 
   for (const code of Object.keys(errors.rows)) expect(text.includes(`"${code}"`)).toBe(!elsewhere.has(code))
 })
 
-test("every error has a hint", () => {
-  const mute = Object.entries(errors.rows).filter(([, { hint }]) => hint === undefined)
-  expect(mute.map(([code]) => code)).toEqual([])
-})
-
 test("submissionState is required in errors of send, and signature in those after the call; other routes don't require them", () => {
   for (const { path, class: of } of routes) {
     const text = JSON.stringify(document.paths?.[path]?.post?.responses)

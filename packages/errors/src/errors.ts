@@ -1,6 +1,6 @@
 /** The statuses that errors of a service can have. */
 export type ErrorStatus =
-  | (400 | 401 | 403 | 404 | 405 | 406 | 408 | 409 | 410 | 412 | 413 | 415 | 422 | 429)
+  | (400 | 401 | 403 | 404 | 405 | 408 | 409 | 412 | 413 | 415 | 422 | 429)
   | (500 | 501 | 502 | 503 | 504)
 
 /** One line of a service's error table. */
@@ -25,8 +25,6 @@ export type ErrorOptions = {
   /** Whole seconds, for `Retry-After`. */
   readonly retryAfterSeconds?: number | undefined
   readonly headers?: Readonly<Record<string, string>>
-  /** Members that one service adds to its envelope. */
-  readonly extra?: Readonly<Record<string, unknown>>
   /** For the log alone. */
   readonly cause?: unknown
 }
@@ -42,7 +40,6 @@ export class ApiError<Code extends string = string> extends Error {
   readonly retryAfterSeconds: number | undefined
   /** What its response needs, `Retry-After` too. */
   readonly headers: Readonly<Record<string, string>>
-  readonly extra: Readonly<Record<string, unknown>>
 
   constructor(code: Code, row: ErrorRow, options: ErrorOptions = {}) {
     super(options.message ?? row.message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -54,7 +51,6 @@ export class ApiError<Code extends string = string> extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds
     const wait = this.retryAfterSeconds !== undefined && { "Retry-After": String(this.retryAfterSeconds) }
     this.headers = { ...options.headers, ...wait }
-    this.extra = options.extra ?? {}
   }
 }
 
@@ -67,7 +63,7 @@ export type ErrorCatalog<
   readonly fail: (code: Code, options?: ErrorOptions) => ApiError<Code>
 }
 
-type Texts = readonly [message: string, hint?: string, retryable?: boolean]
+type Texts = readonly [message: string, hint: string, retryable?: boolean]
 
 /** The rows of one status: of each code its message, the next step, and whether the same request may succeed later. */
 export const withStatus = <const Status extends ErrorStatus, Code extends string>(
@@ -77,7 +73,7 @@ export const withStatus = <const Status extends ErrorStatus, Code extends string
   Object.fromEntries(
     Object.entries<Texts>(rows).map(([code, [message, hint, retryable = false]]) => [
       code,
-      { status, message, retryable, ...(hint === undefined ? {} : { hint }) },
+      { status, message, retryable, hint },
     ]),
   ) as Record<Code, ErrorRow & { readonly status: Status }>
 

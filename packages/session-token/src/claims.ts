@@ -3,9 +3,12 @@ import { z } from "zod"
 /** The lifetime of a new token, in seconds. */
 export const sessionLifetimeSeconds = 300
 
-/** The possible words of `scope`. They are independent: none includes another. */
-export const sessionScopes = ["read", "transaction:inspect", "transaction:send"] as const
+/** The words of `scope` that the relay asks for. */
+export const relayScopes = ["transaction:inspect", "transaction:send"] as const
+/** All its possible words. They are independent: none includes another. */
+export const sessionScopes = ["read", ...relayScopes] as const
 
+export type RelayScope = (typeof relayScopes)[number]
 export type SessionScope = (typeof sessionScopes)[number]
 
 const limit = z.int().nonnegative().optional()

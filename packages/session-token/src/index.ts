@@ -1,5 +1,5 @@
-export { sessionScopes, sessionLifetimeSeconds } from "./claims.ts"
-export type { NewSessionClaims, SessionClaims, SessionLimits, SessionScope } from "./claims.ts"
+export { relayScopes, sessionLifetimeSeconds, sessionScopes } from "./claims.ts"
+export type { NewSessionClaims, RelayScope, SessionClaims, SessionLimits, SessionScope } from "./claims.ts"
 export { KeysUnavailableError, TokenError } from "./errors.ts"
 export { remoteKeys, staticKeys } from "./key-source.ts"
 export type { KeySource } from "./key-source.ts"

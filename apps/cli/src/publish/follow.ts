@@ -6,6 +6,17 @@ import { buildParts, recordText, runParts } from "../output/record-text.ts"
 import type { Style } from "../output/style.ts"
 import { type Api, platformOf } from "../services/api.ts"
 
+/** Whether a run goes on without anybody's help. */
+const isMoving: Readonly<Record<RunWithSteps["status"], boolean>> = {
+  queued: true,
+  running: true,
+  waiting: false,
+  cancelling: true,
+  succeeded: false,
+  failed: false,
+  cancelled: false,
+}
+
 const pollMs = 500
 /** How many polls there are between looks at the build, which may wait for the operator. */
 const pollsBetween = 4
@@ -70,7 +81,7 @@ export const followRun = async (
   const run = await follow(context, {
     read: () => platformOf(api).runs.get(id),
     begun,
-    goesOn: ({ status }) => ["queued", "running", "cancelling"].includes(status),
+    goesOn: ({ status }) => isMoving[status],
     progress: progressOf,
     look: async (now, polls) => {
       const message = polls % pollsBetween === 0 ? await operatorMessage(api, now) : ""

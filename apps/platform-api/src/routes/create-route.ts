@@ -27,9 +27,12 @@ export const headers = {
   Deprecation: { description: "When the stack was deprecated: @ and Unix seconds (RFC 9745)", schema: text },
 } as const
 
+/** Every request header that a route reads, besides those of all routes. */
+export const requestHeaders = ["Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID"] as const
+
 /** Request headers with their descriptions, and response headers with the statuses that have them. */
 export type Told = {
-  readonly reads?: Readonly<Record<string, string>>
+  readonly reads?: Readonly<Partial<Record<(typeof requestHeaders)[number], string>>>
   readonly sets?: Readonly<Partial<Record<keyof typeof headers, (status: number) => boolean>>>
 }
 
@@ -65,7 +68,7 @@ export const createRoute = <P extends string, R extends Omit<DocumentedRoute, "p
   const { middleware = [], responses } = route
   const told = [ofEveryRoute, ...[middleware].flat().map((one) => toldOf.get(one) ?? {}), ...more]
   const parameters = told.flatMap(({ reads = {} }) =>
-    Object.entries(reads).map(([name, description]) => {
+    Object.entries(reads).map(([name, description = ""]) => {
       const schema = { ...text, description }
       return { name, in: "header" as const, required: false, description, schema }
     }),

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { networks } from "../chain.ts"
 import { u64 } from "../routes/fields.ts"
 
 /** The body of every error. */
@@ -63,7 +64,10 @@ export const healthResponse = z.object({
         network: z
           .string()
           .optional()
-          .meta({ description: "The name of a public network: mainnet, devnet or testnet.", example: "devnet" }),
+          .meta({
+            description: `The name of a public network: ${Object.values(networks).join(", ")}.`,
+            example: "devnet",
+          }),
         faucet: z
           .url()
           .optional()

@@ -1,9 +1,9 @@
 import type { OpenAPIHono } from "@svc/openapi"
+import type { RelayScope } from "@svc/session-token"
 import type { z } from "zod"
 import type { BadRequestCode } from "../errors.ts"
 import type { Relay, RelayEnv } from "../relay.ts"
 
-export type Scope = "transaction:inspect" | "transaction:send"
 /** The class of a request, which decides its rate bucket, its places and its upstream timeout. */
 export type RequestClass = "inspect" | "status" | "send"
 
@@ -12,7 +12,7 @@ export type Definition = {
   readonly path: `/transactions/v1/${string}`
   readonly operation: string
   readonly summary: string
-  readonly scope: Scope
+  readonly scope: RelayScope
   readonly class: RequestClass
   /** The provider's method. */
   readonly method: string

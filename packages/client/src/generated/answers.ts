@@ -785,7 +785,7 @@ export type RelayHealth = {
     readonly chain?: {
       /** The chain's genesis hash, base58. */
       readonly genesis_hash: string
-      /** The name of a public network: mainnet, devnet or testnet. */
+      /** The name of a public network: mainnet, devnet, testnet. */
       readonly network?: string
       /** For a chain on this machine: the URL where `requestAirdrop` gives test funds. */
       readonly faucet?: string

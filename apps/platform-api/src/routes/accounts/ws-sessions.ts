@@ -94,11 +94,14 @@ const nameOf = ({ websocket_url = "", stack }: z.infer<typeof body>): Named => {
   return { path: "websocket_url", text: url }
 }
 
-const mayHave = (scope: SessionScope, stack: PublishedStack, keyClass: Principal["keyClass"]): boolean =>
-  scope === "read" ||
-  (stack.visibility === "public" &&
-    stack.relay &&
-    (scope === "transaction:inspect" || keyClass === "secret" || stack.browserSend))
+const isRelayed = ({ visibility, relay }: PublishedStack): boolean => visibility === "public" && relay
+
+/** What each scope needs of the stack and of the key. */
+const mayHave: Readonly<Record<SessionScope, (stack: PublishedStack, keyClass: Principal["keyClass"]) => boolean>> = {
+  read: () => true,
+  "transaction:inspect": isRelayed,
+  "transaction:send": (stack, keyClass) => isRelayed(stack) && (keyClass === "secret" || stack.browserSend),
+}
 
 export const sessionRoutes = createRoutes()
 
@@ -132,7 +135,7 @@ sessionRoutes.openapi(mintSession, async (c) => {
   const scopes = scopesOf(given)
   const stack = named.path === "stack" ? registry.findByName(named.text) : registry.findByUrl(named.text)
   if (stack === undefined || !isOpenTo(stack, principal)) throw noSuchStack(named, principal, registry)
-  const excess = scopes.find((word) => !mayHave(word, stack, principal.keyClass))
+  const excess = scopes.find((word) => !mayHave[word](stack, principal.keyClass))
   if (excess !== undefined) {
     const path = given.scopes === undefined ? "scope" : "scopes"
     throw wrongField("scope-not-allowed", path, `has ${excess}, which this stack or key doesn't allow`)

@@ -10,7 +10,15 @@ export type RunState = {
   readonly error: SvcError | undefined
 }
 
-const isOver = ({ status }: RunWithSteps): boolean => ["succeeded", "failed", "cancelled"].includes(status)
+const isOver: Readonly<Record<RunWithSteps["status"], boolean>> = {
+  queued: false,
+  running: false,
+  waiting: false,
+  cancelling: false,
+  succeeded: true,
+  failed: true,
+  cancelled: true,
+}
 const retryMs = 3000
 
 const readRun = async ({ ask }: Api, id: number): Promise<Pick<RunState, "run" | "build">> => {
@@ -37,7 +45,7 @@ export const useRun = (id: number, round: number): RunState => {
         throw unexpected(thrown)
       })
       if (!leaving.signal.aborted) setState({ ...read, error: undefined })
-      return read.run === undefined || isOver(read.run)
+      return read.run === undefined || isOver[read.run.status]
     }
     const follow = async (): Promise<void> => {
       if (await look()) return
