@@ -11,6 +11,7 @@ import { maxFaults } from "../apps/platform-api/src/registry/ast/document-fault.
 import { maxValues } from "../apps/platform-api/src/registry/ast/json-value.ts"
 import { maxPathParts } from "../apps/platform-api/src/registry/ast/parse-ast.ts"
 import { maxTypeDepth } from "../apps/platform-api/src/registry/ast/rust-type.ts"
+import { restMs } from "../apps/platform-api/src/registry/publication.ts"
 import { maxListBytes } from "../apps/platform-api/src/registry/registry.ts"
 import {
   maxEntityNameBytes,
@@ -19,6 +20,7 @@ import {
 } from "../apps/platform-api/src/registry/schema/derived-size.ts"
 import { signUpBytes } from "../apps/platform-api/src/routes/accounts/agents.ts"
 import { bodyLimit } from "../apps/platform-api/src/routes/api.ts"
+import { compileMs } from "../apps/platform-api/src/service.ts"
 import { commentMs } from "../apps/platform-api/src/routes/event-streams.ts"
 import { largeBodyLimit } from "../apps/platform-api/src/routes/large-body.ts"
 import { mostClaims } from "../apps/platform-api/src/work/queue/jobs.ts"
@@ -33,6 +35,7 @@ const kib = (value: number): string => `${value / 1024} KiB`
 const mib = (value: number): string => `${value / 1024 ** 2} MiB`
 const seconds = (value: number): string => String(value / 1000)
 const minutes = (value: number): string => String(value / 60_000)
+const inDays = (value: number): string => `${value / 86_400_000} days`
 const hours = (value: number): string => (value === 3_600_000 ? "an hour" : `${value / 3_600_000} hours`)
 const times = (value: number): string => ["", "once", "twice", "three times"][value] ?? `${value} times`
 
@@ -111,6 +114,13 @@ const bounds: readonly Bound[] = [
   ["publishing.md", "within # minutes, the change fails", triedForMs, minutes],
   ["docs/operations.md", "for # minutes, with the same `webhook-id`", triedForMs, minutes],
   ["infra/deploy-hook-receiver.ts", "for # minutes", triedForMs, minutes],
+  ["errors.md", "had it in the last # | Choose another name", restMs, inDays],
+  ["errors.md", "had it in the last # | Choose another |", restMs, inDays],
+  ["publishing.md", "reserved for #", restMs, inDays],
+  [skill, "in the last #", restMs, inDays],
+  ["apps/platform-api/src/errors.ts", "reserved for #", restMs, inDays],
+  ["apps/cli/src/mcp/result.ts", "reserved for #", restMs, inDays],
+  ["docs/operations.md", "of heap or # seconds is rejected", compileMs, seconds],
   ["docs/operations.md", "takes all of its # seconds", stepMs, seconds],
   ["docs/operations.md", "seconds # in a row", mostClaims, times],
   ["notifications.md", "every # seconds", commentMs, seconds],

@@ -37,7 +37,7 @@ const { version } = manifest
 
 const statementMs = 1500
 const drainMs = 10_000
-const compileMs = 10_000
+export const compileMs = 10_000
 const pruneMs = 3_600_000
 const maxExhausted = 100_000
 

@@ -28,7 +28,7 @@ export const lineOf = (name: string, holder: { readonly specId: number } | undef
 
 export const lineOfSpec = (specId: number): string => `spec:${specId}`
 
-const restMs = 30 * 24 * 3600 * 1000
+export const restMs = 30 * 24 * 3600 * 1000
 
 /**
  * Throws StackConflict if somebody else has the name, or the URL if it is known. Call it under the revision's lock, or

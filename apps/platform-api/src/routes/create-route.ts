@@ -68,7 +68,7 @@ export const createRoute = <P extends string, R extends Omit<DocumentedRoute, "p
   const { middleware = [], responses } = route
   const told = [ofEveryRoute, ...[middleware].flat().map((one) => toldOf.get(one) ?? {}), ...more]
   const parameters = told.flatMap(({ reads = {} }) =>
-    Object.entries(reads).map(([name, description = ""]) => {
+    Object.entries(reads).map(([name, description]) => {
       const schema = { ...text, description }
       return { name, in: "header" as const, required: false, description, schema }
     }),
