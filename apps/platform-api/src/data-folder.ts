@@ -1,6 +1,6 @@
 // Loaded before the program, so it imports only Node's own modules.
 import { chmodSync, mkdirSync, statSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 
 /** Other users of the machine can write to the data folder. */
 export class OpenDataFolder extends Error {
@@ -10,12 +10,27 @@ export class OpenDataFolder extends Error {
 const writableByAll = 0o002
 const sticky = 0o1000
 
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
+// Node's own recursive way never ends in a file system such as /proc, which has no new folders.
+const create = (folder: string): void => {
+  if (isFolder(folder)) return
+  create(dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if (isFolder(folder)) return
+    const { message } = error as Error
+    throw Object.assign(new Error(`${folder} can't be created: ${message}`), { code: "ENOTDIR" })
+  }
+}
+
 /**
  * Creates the data folder, or closes it to other users: anyone who can write there can plant a signing key or code.
  * Throws OpenDataFolder if every user can write to a folder that belongs to somebody else or is shared, like /tmp.
  */
 export const closeDataFolder = (folder: string): void => {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  create(folder)
   const { mode } = statSync(folder)
   const isShared = (mode & sticky) !== 0 && (mode & writableByAll) !== 0
   try {

@@ -9,7 +9,10 @@ const nearestFolder = (path: string): string => (existsSync(path) ? path : neare
 /** Whether a folder can be written to by this user and by no other, and has room. A missing one is looked for above. */
 export const checkFolder = (check: string, path: string): readonly Finding[] => {
   const folder = nearestFolder(path)
-  const { mode, uid } = statSync(folder)
+  const stats = statSync(folder)
+  const { mode, uid } = stats
+  if (!stats.isDirectory())
+    return [fail(check, `${folder} isn't a folder`, "Set SVC_DATA_DIR to a folder that can be written to.")]
   try {
     accessSync(folder, constants.W_OK | constants.X_OK)
   } catch {

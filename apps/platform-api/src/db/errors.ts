@@ -46,6 +46,7 @@ const steps: Readonly<Record<string, string>> = {
   "57P03": "Wait until the server has started or recovered.",
   EACCES: "Make the folder the service's own: chown, mode 0700.",
   EDQUOT: full,
+  ENOTFOUND: "Correct the host name in DATABASE_URL; a user or password there has / as %2F and @ as %40.",
   ENOSPC: full,
   ENOTDIR: noFolder,
   EROFS: noFolder,

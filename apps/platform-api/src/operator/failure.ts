@@ -39,5 +39,7 @@ export const failureOf = (error: unknown): Readonly<Record<string, unknown>> => 
   if (error instanceof ConfigError || error instanceof OpenDataFolder)
     return { error: error.message, code: "invalid-settings" }
   if (error instanceof SetupError) return { error: `${error.message}: ${error.next}`, code: "invalid-settings" }
+  const { next } = stepFor(error)
+  if (next !== undefined) return { error: `${(error as Error).message}: ${next}`, code: "invalid-settings" }
   return { error: error instanceof Error ? error.message : String(error), code: "internal-error" }
 }
