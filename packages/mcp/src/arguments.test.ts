@@ -68,6 +68,7 @@ test.each([
   [{ stack: 5 }, "stack must be a string."],
   [{ ...given, limit: "five" }, "limit must be a number."],
   [{ ...given, limit: "5.5" }, "limit must be an integer."],
+  [{ ...given, limit: 1e30 }, "limit must be at most 100."],
   [{ ...given, limit: 101, order: "up" }, "limit must be at most 100; order must be one of asc, desc."],
   [{ ...given, fields: "a" }, 'fields must be an array, such as ["…"].'],
   [{ ...given, sort: '["a"]' }, 'sort must be an object, such as {"field":"…","order":"asc"}.'],

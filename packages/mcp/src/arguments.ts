@@ -92,6 +92,9 @@ export const readArguments = <Input extends z.ZodObject>(
     const near = closeTo(/[^.]*$/.exec(path)?.[0] ?? "", path.includes(".") ? namesIn(listed) : names)
     return `${path} isn't an argument of ${tool}${near === undefined ? "" : ` (did you mean ${near}?)`}`
   }
-  const faults = failuresIn(result.error).slice(0, mostFaults).map(told)
+  // The last one of a path is the schema's own, after the bounds of every integer.
+  const failures = failuresIn(result.error)
+  const ofEach = failures.filter(({ path }, index) => failures.findLastIndex((one) => one.path === path) === index)
+  const faults = ofEach.slice(0, mostFaults).map(told)
   throw new ToolError("invalid-arguments", `${faults.join("; ")}.`, `${untouched}${tool} takes ${names.join(", ")}.`)
 }
