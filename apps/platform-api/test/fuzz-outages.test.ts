@@ -8,7 +8,7 @@ import { sampleStacks } from "../stacks/index.ts"
 import { faults } from "./chaos/faults.ts"
 import { type FaultyProxy, startFaultyProxy } from "./chaos/faulty-proxy.ts"
 import { openSockets } from "./chaos/open-sockets.ts"
-import { type Ledger, startLoad, type Told } from "./chaos/load.ts"
+import { type Ledger, startLoad, type Outcome } from "./chaos/load.ts"
 import { operate, type Replica, startReplica } from "./program.ts"
 import { temporaryFolder } from "./service.ts"
 
@@ -65,7 +65,11 @@ const countOf = (rows: readonly { readonly name: string | number }[]) => {
 }
 
 /** Where what clients were told and what the database says are two things. */
-const lies = (kind: string, told: ReadonlyMap<string | number, Told>, counts: ReadonlyMap<string | number, number>) =>
+const lies = (
+  kind: string,
+  told: ReadonlyMap<string | number, Outcome>,
+  counts: ReadonlyMap<string | number, number>,
+) =>
   [...told].flatMap(([name, outcome]) => {
     const found = counts.get(name) ?? 0
     const right = outcome === "done" ? found === 1 : outcome === "not done" ? found === 0 : found <= 1

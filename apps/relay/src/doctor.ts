@@ -20,7 +20,7 @@ const lagFinding = async (provider: Provider, at: number): Promise<Finding> => {
   if (typeof time.result !== "number")
     return warn(
       "provider-lag",
-      `${check}: it doesn't tell the time of its newest block (${time.reason ?? "no time"})`,
+      `${check}: it doesn't report the time of its newest block (${time.reason ?? "no time"})`,
       "Ask the provider; a local chain doesn't have to.",
     )
   const seconds = Math.max(0, Math.round(at / 1000 - time.result))

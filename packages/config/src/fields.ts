@@ -72,13 +72,13 @@ const urlSchema = ({ protocols = ["http:", "https:"], exact = false, credentials
   z
     .string()
     .refine((value) => !credentials || !isTornApart(value), { error: encoded, abort: true })
-    .refine((value) => !/\s/.test(value), "must hold no white space")
+    .refine((value) => !/\s/.test(value), "must not contain white space")
     .refine(
       (value) => protocols.some((protocol) => isUrlOf(protocol, value)),
       `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
     )
-    .refine((value) => exact || credentials || !/[?#]/.test(value), "must hold no query and no fragment")
-    .refine((value) => credentials || !holdsCredentials(value), "must hold no user and no password")
+    .refine((value) => exact || credentials || !/[?#]/.test(value), "must not contain a query or fragment")
+    .refine((value) => credentials || !holdsCredentials(value), "must not contain a user or password")
     .refine(decodes, "holds a user or password whose % is not percent-encoded")
     .transform((value) => (exact ? value : value.replace(/\/+$/, "")))
 
@@ -122,7 +122,7 @@ export const cidrs = (variable: string) => {
     words(value).flatMap((word) => {
       const cidr = parseCidr(word)
       if (cidr !== undefined) return [cidr]
-      context.addIssue({ code: "custom", message: `${JSON.stringify(word)} is no IP network` })
+      context.addIssue({ code: "custom", message: `${JSON.stringify(word)} isn't an IP network` })
       return []
     }),
   )

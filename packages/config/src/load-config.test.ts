@@ -70,7 +70,7 @@ test("a comment after a value is never a part of it", () => {
 test("a URL holds no white space, and a password's characters that would end the host are percent-encoded", () => {
   const fields = { database: url("DATABASE_URL", undefined, { protocols: ["postgres:"], credentials: true }) }
   const wrong = (value: string) => problemsOf(() => loadConfig(fields, { DATABASE_URL: value }))
-  expect(wrong("postgres://me:word@host/da ta")).toEqual(["DATABASE_URL: must hold no white space"])
+  expect(wrong("postgres://me:word@host/da ta")).toEqual(["DATABASE_URL: must not contain white space"])
   for (const password of ["a/b", "a#b", "a?b", "12x/34", "/", "?"]) {
     const [problem, ...others] = wrong(`postgres://me:${password}@host:5432/svc`)
     expect([password, problem, others]).toEqual([password, expect.stringContaining("percent-encoded (%2F"), []])
@@ -127,7 +127,7 @@ test("a user and password in a URL are rejected where nobody would use them, and
   expect(loadConfig({ open: open("OPEN") }, given).open).toBe("http://user:100%25@h")
   const problems = problemsOf(() => loadConfig({ plain: url("PLAIN", undefined), odd: open("ODD") }, given))
   expect(problems).toEqual([
-    "PLAIN: must hold no user and no password",
+    "PLAIN: must not contain a user or password",
     "ODD: holds a user or password whose % is not percent-encoded",
   ])
 })

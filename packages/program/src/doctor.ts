@@ -19,14 +19,14 @@ const deadlineMs = 10_000
 
 const inTime = async (name: string, check: Check): Promise<readonly Finding[]> => {
   const late = Promise.withResolvers<readonly Finding[]>()
-  const slow = fail(name, `nothing answered within ${deadlineMs / 1000} s`, "Look whether it is overloaded or frozen.")
+  const slow = fail(name, `no response within ${deadlineMs / 1000} s`, "Check whether it is overloaded or frozen.")
   const timer = setTimeout(() => late.resolve([slow]), deadlineMs)
   try {
     return await Promise.race([check(), late.promise])
   } catch (error) {
-    // An error's text can quote what it was given, so only its kind is told.
+    // An error's text can quote its input, so the finding names only its kind.
     const { code, name: kind } = Object(error) as { code?: unknown; name?: unknown }
-    return [fail(name, `the check itself failed (${String(code ?? kind)})`, "Report this as a fault of the doctor.")]
+    return [fail(name, `the check itself failed (${String(code ?? kind)})`, "Report this as a bug in `doctor`.")]
   } finally {
     clearTimeout(timer)
   }

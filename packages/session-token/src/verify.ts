@@ -49,7 +49,7 @@ const readClaims = (payload: Uint8Array): SessionClaims => {
     throw new TokenError("token-missing-claim", `The token has no ${String(claim)}.`)
   }
   throw malformed(
-    claim === undefined ? "The token's payload is no object." : `The claim ${String(claim)} is not valid.`,
+    claim === undefined ? "The token's payload isn't an object." : `The claim ${String(claim)} is not valid.`,
   )
 }
 

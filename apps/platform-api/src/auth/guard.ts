@@ -6,7 +6,7 @@ import type { Queries } from "../db/database.ts"
 import { type ErrorCode, errors } from "../errors.ts"
 import type { Dependencies } from "../dependencies.ts"
 import type { Audience } from "../registry/audience.ts"
-import { rateLimited, telling } from "../routes/create-route.ts"
+import { rateLimited, documented } from "../routes/create-route.ts"
 import { type Policy, refusedBy } from "./agent-policy.ts"
 import { accountName, authenticate, type Principal, readKey, type Refusal } from "./authenticate.ts"
 
@@ -142,7 +142,7 @@ const refusal = ({ refused, ...options }: Exclude<Identified, Principal>) => err
 
 /** Lets a request pass if its key is valid and the policy allows the caller, who is then in `principal`. */
 export const authenticated = (policy: Policy): MiddlewareHandler<AppEnv> =>
-  telling({ sets: rateLimited }, async (c, next) => {
+  documented({ sets: rateLimited }, async (c, next) => {
     const { database, useTracker } = c.get("dependencies")
     const queries = database.within(requestMs)
     const ofKey = (keyHash: string) => limitOf(c, policy, keyHash)

@@ -139,7 +139,7 @@ export const restore = async ({ databaseUrl, dataFolder }: Where, path: string):
     const asOwn = ["--no-same-owner", "--no-same-permissions"]
     await run("tar", ["--extract", "--gzip", ...asOwn, `--file=${file}`, `--directory=${unpacked}`])
     if (!isPlain(unpacked) || !existsSync(`${unpacked}/database.complete`))
-      throw new CommandError("unreadable-file", `${file} is no backup of an embedded database`)
+      throw new CommandError("unreadable-file", `${file} isn't a backup of an embedded database`)
     const last = "database.complete"
     const names = readdirSync(unpacked).filter((name) => name !== last)
     for (const name of [...names, last]) renameSync(`${unpacked}/${name}`, `${dataFolder}/${name}`)

@@ -11,7 +11,7 @@ import { StackConflict } from "../registry/publication.ts"
 import type { Dependencies } from "../dependencies.ts"
 import type { Settings } from "../config.ts"
 import { access, bodyCodes, checkId, keyFailures, type Sent } from "./api.ts"
-import { telling, type Told } from "./create-route.ts"
+import { documented, type HeaderDocs } from "./create-route.ts"
 import { largeBody } from "./large-body.ts"
 import { reachedPath } from "./paging.ts"
 
@@ -32,7 +32,7 @@ export type Change = {
   readonly tell: (action: AuditEntry["action"], target: string) => Promise<void>
 }
 
-const toldOfKey: Told = {
+const keyHeaders: HeaderDocs = {
   reads: {
     "Idempotency-Key":
       "1 to 64 printable characters of your choice. The same request within a day gets the same response",
@@ -41,7 +41,7 @@ const toldOfKey: Told = {
 }
 
 /** Reads the Idempotency-Key of a change. */
-const idempotent = telling(toldOfKey, async (c, next) => {
+const idempotent = documented(keyHeaders, async (c, next) => {
   const key = c.req.header("idempotency-key")
   if (key !== undefined && !/^[\x20-\x7e]{1,64}$/.test(key)) {
     const reason = "must be 1 to 64 printable characters"

@@ -4,10 +4,10 @@ import type { AppEnv } from "../auth/guard.ts"
 import { errors } from "../errors.ts"
 import { tagOf } from "../registry/answer.ts"
 import type { Sent } from "./api.ts"
-import type { Told } from "./create-route.ts"
+import type { HeaderDocs } from "./create-route.ts"
 
-/** Told of routes that send an ETag. */
-export const revalidated: Told = {
+/** For routes that send an ETag. */
+export const revalidated: HeaderDocs = {
   reads: { "If-None-Match": "A previous ETag. The response is 304 if nothing changed" },
   sets: { ETag: (status) => status === 200 || status === 304 },
 }
@@ -23,8 +23,8 @@ export const sendOwn = <T>(c: Context<AppEnv>, body: T): Sent<T, 200> => {
   return response as Response as Sent<T, 200>
 }
 
-/** Told of routes that call `checkPreconditions`. */
-export const conditional: Told = {
+/** For routes that call `checkPreconditions`. */
+export const conditional: HeaderDocs = {
   reads: {
     "If-Match": "The ETag of the spec as you read it. The response is 412 if it changed since",
     "If-None-Match": "An ETag. The response is 412 if the spec still has it",

@@ -1,4 +1,4 @@
-// A route's document tells its headers by what reads or sets them: its middleware, and the helpers that it names.
+// The document of a route has the headers that its middleware, and the helpers that it names, read or set.
 import { createRoute as createDocumented, type DocumentedRoute } from "@svc/openapi"
 import type { MiddlewareHandler } from "hono"
 import type { AppEnv } from "../auth/guard.ts"
@@ -31,21 +31,21 @@ export const headers = {
 export const requestHeaders = ["Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID"] as const
 
 /** Request headers with their descriptions, and response headers with the statuses that have them. */
-export type Told = {
+export type HeaderDocs = {
   readonly reads?: Readonly<Partial<Record<(typeof requestHeaders)[number], string>>>
   readonly sets?: Readonly<Partial<Record<keyof typeof headers, (status: number) => boolean>>>
 }
 
-const toldOf = new WeakMap<MiddlewareHandler, Told>()
+const docsOf = new WeakMap<MiddlewareHandler, HeaderDocs>()
 
-/** A middleware whose headers the document tells. */
-export const telling = (told: Told, middleware: MiddlewareHandler<AppEnv>): MiddlewareHandler<AppEnv> => {
-  toldOf.set(middleware, told)
+/** Adds the headers that a middleware reads or sets to the document of its routes. */
+export const documented = (docs: HeaderDocs, middleware: MiddlewareHandler<AppEnv>): MiddlewareHandler<AppEnv> => {
+  docsOf.set(middleware, docs)
   return middleware
 }
 
 /** Set by `requestContext` and by the renderer of errors. */
-const ofEveryRoute: Told = {
+const ofEveryRoute: HeaderDocs = {
   sets: {
     "X-Request-Id": () => true,
     "X-Error-Code": (status) => status >= 400,
@@ -56,18 +56,18 @@ const ofEveryRoute: Told = {
 
 /** Set when a request is counted, which is after its key is known. */
 const isCounted = (status: number): boolean => status !== 401
-export const rateLimited = { "RateLimit-Policy": isCounted, RateLimit: isCounted } satisfies Told["sets"]
+export const rateLimited = { "RateLimit-Policy": isCounted, RateLimit: isCounted } satisfies HeaderDocs["sets"]
 
 /** @param more what the handler reads and sets besides its middleware */
 // P keeps the path's own text as its type.
 // oxlint-disable-next-line no-unnecessary-type-parameters
 export const createRoute = <P extends string, R extends Omit<DocumentedRoute, "path"> & { path: P }>(
   route: R,
-  ...more: readonly Told[]
+  ...more: readonly HeaderDocs[]
 ) => {
   const { middleware = [], responses } = route
-  const told = [ofEveryRoute, ...[middleware].flat().map((one) => toldOf.get(one) ?? {}), ...more]
-  const parameters = told.flatMap(({ reads = {} }) =>
+  const docs = [ofEveryRoute, ...[middleware].flat().map((one) => docsOf.get(one) ?? {}), ...more]
+  const parameters = docs.flatMap(({ reads = {} }) =>
     Object.entries(reads).map(([name, description]) => {
       const schema = { ...text, description }
       return { name, in: "header" as const, required: false, description, schema }
@@ -75,7 +75,7 @@ export const createRoute = <P extends string, R extends Omit<DocumentedRoute, "p
   )
   const described = Object.entries(responses).map(([status, whole]) => {
     const { content, ...response } = whole as { readonly content?: object }
-    const names = told.flatMap(({ sets = {} }) => Object.entries(sets)).filter(([, has]) => has(Number(status)))
+    const names = docs.flatMap(({ sets = {} }) => Object.entries(sets)).filter(([, has]) => has(Number(status)))
     const refs = names.map(([name]) => [name, { $ref: `#/components/headers/${name}` }])
     // Typed responses without a body have an empty `content`.
     const isEmpty = Object.keys(content ?? {}).length === 0

@@ -1,6 +1,6 @@
 // Server-sent events, as every stream of the service sends them.
 import type { Context } from "hono"
-import type { Told } from "./create-route.ts"
+import type { HeaderDocs } from "./create-route.ts"
 
 export const commentMs = 15_000
 /** How long a stream's slot stays taken after its replica dies. */
@@ -22,8 +22,10 @@ export const eventStream = (description: string) => ({
   content: { "text/event-stream": { schema: { type: "string" as const } } },
 })
 
-/** Told of routes that call `lastEventId`. */
-export const resumed: Told = { reads: { "Last-Event-ID": "The id of the last event received. Later events follow" } }
+/** For routes that call `lastEventId`. */
+export const resumed: HeaderDocs = {
+  reads: { "Last-Event-ID": "The id of the last event received. Later events follow" },
+}
 
 /** The id after which a reconnecting client continues; undefined if it sent none, -1 for one that no event has. */
 export const lastEventId = (c: Context): number | undefined => {
@@ -33,7 +35,7 @@ export const lastEventId = (c: Context): number | undefined => {
 }
 
 export const lostPlace =
-  "was never given out, or is older than what is kept: read everything again, and continue without it"
+  "was never issued, or is older than what is kept: read everything again, and continue without it"
 
 /** Tells a client that what it missed isn't known. Its next connection continues after `id`. */
 export const beginAgain = (id: number): Uint8Array => {

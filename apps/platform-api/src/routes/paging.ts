@@ -1,7 +1,7 @@
 import { z } from "@svc/openapi"
 import type { Context } from "hono"
 import type { AppEnv } from "../auth/guard.ts"
-import type { Told } from "./create-route.ts"
+import type { HeaderDocs } from "./create-route.ts"
 
 const within = (min: number, max: number, fallback: number) => {
   const reason = `must be an integer from ${min} to ${max}`
@@ -16,8 +16,8 @@ const within = (min: number, max: number, fallback: number) => {
 
 export const pageQuery = z.object({ limit: within(1, 100, 50), offset: within(0, 1_000_000, 0) })
 
-/** Told of routes that call `nextLink`. */
-export const paged: Told = { sets: { Link: (status) => status === 200 } }
+/** For routes that call `nextLink`. */
+export const paged: HeaderDocs = { sets: { Link: (status) => status === 200 } }
 
 export type Page = z.infer<typeof pageQuery>
 

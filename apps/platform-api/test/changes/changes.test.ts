@@ -3,7 +3,7 @@ import { changeKinds } from "../../src/db/schema/index.ts"
 import { deprecate, unpublish } from "../../src/operator/publish.ts"
 import { beforeTests, databaseKinds, publishStack, testService } from "../service.ts"
 import { broken, first, grown, newPerson } from "../work/person.ts"
-import { changesAfter, type Told } from "./following.ts"
+import { changesAfter, type SeenChange } from "./following.ts"
 
 describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
   const service = testService(kind, { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })
@@ -15,7 +15,8 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
     return (await service.database().query<{ revision: number }>(sql, [1]))[0]?.revision ?? 0
   }
   const put = (id: number, body: object) => owner.call("PUT", `/api/specs/${id}`, body)
-  const short = (changes: readonly Told[]) => changes.map(({ stack, kind: what, version }) => [stack, what, version])
+  const short = (changes: readonly SeenChange[]) =>
+    changes.map(({ stack, kind: what, version }) => [stack, what, version])
   const kindsAfter = async (after: number, reader: Parameters<typeof changesAfter>[2]) =>
     (await changesAfter(service, after, reader)).map(({ kind: what }) => what)
   const releaseOf = async (specId: number, ast: unknown) => {

@@ -2,7 +2,7 @@ import { EventEmitter, once } from "node:events"
 import type { TestService } from "../service.ts"
 
 /** One change as an endpoint or a stream tells it. */
-export type Told = {
+export type SeenChange = {
   readonly id: number
   readonly stack: string
   readonly kind: string
@@ -15,8 +15,8 @@ export const changesAfter = async (
   service: Pick<TestService, "call">,
   after: number,
   { key, stack, limit = 100 }: { readonly key?: string; readonly stack?: string; readonly limit?: number } = {},
-): Promise<readonly Told[]> => {
-  const all: Told[] = []
+): Promise<readonly SeenChange[]> => {
+  const all: SeenChange[] = []
   for (let next = after; ;) {
     const query = new URLSearchParams({ after: String(next), limit: String(limit), ...(stack && { stack }) })
     const path = `/api/registry/changes?${query}`
@@ -37,7 +37,7 @@ export const followChanges = async (
     signal: closing.signal,
     headers: { accept: "text/event-stream", ...(key && { authorization: `Bearer ${key}` }), ...headers },
   })
-  const told: Told[] = []
+  const told: SeenChange[] = []
   let lost = 0
   const events = new EventEmitter()
   let text = ""
@@ -70,7 +70,7 @@ export const followChanges = async (
     lost: () => lost,
     ended,
     /** Waits until so many changes have come. */
-    until: async (count: number): Promise<readonly Told[]> => {
+    until: async (count: number): Promise<readonly SeenChange[]> => {
       while (told.length < count) await once(events, "read")
       return told
     },

@@ -7,20 +7,20 @@ type Answer = {
 }
 
 /** What a client was told of each change that it asked for. */
-export type Told = "done" | "not done" | "unknown"
+export type Outcome = "done" | "not done" | "unknown"
 
 export type Ledger = {
   /** By display name, key name and key id. */
-  readonly signUps: Map<string, Told>
-  readonly mints: Map<string, Told>
-  readonly revocations: Map<number, Told>
+  readonly signUps: Map<string, Outcome>
+  readonly mints: Map<string, Outcome>
+  readonly revocations: Map<number, Outcome>
   /** Answers that no client should ever get. */
   readonly wrong: string[]
   readonly answers: Map<string, number>
   slowestMs: number
 }
 
-const told = ({ status, code }: Answer, success: number): Told | undefined => {
+const told = ({ status, code }: Answer, success: number): Outcome | undefined => {
   if (status === success) return "done"
   if (status !== 503) return undefined
   return code === "service-unavailable" ? "not done" : code === "outcome-unknown" ? "unknown" : undefined
@@ -71,7 +71,13 @@ export const startLoad = (
     return { status, code, body: parsed }
   }
 
-  const note = <K>(map: Map<K, Told>, key: K, answer: Answer, success: number, what: string): Told | undefined => {
+  const note = <K>(
+    map: Map<K, Outcome>,
+    key: K,
+    answer: Answer,
+    success: number,
+    what: string,
+  ): Outcome | undefined => {
     const outcome = told(answer, success)
     if (outcome === undefined) ledger.wrong.push(`${what}: ${answer.status} ${answer.code}`)
     else map.set(key, outcome)
@@ -104,7 +110,7 @@ export const startLoad = (
       if (minted.code === "too-many-keys") return live()
       if (note(ledger.mints, name, minted, 201, "mint") !== "done") continue
       const id = Number(minted.body["id"])
-      let outcome: Told | undefined
+      let outcome: Outcome | undefined
       let perhaps = false
       do {
         const revoked = await ask("DELETE", `/api/agents/me/keys/${id}`, { key })

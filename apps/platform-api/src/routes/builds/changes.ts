@@ -18,7 +18,7 @@ export const newBuild = z.strictObject({
 })
 const buildAnswer = z.object({ build_id: z.int(), status: z.string(), message: z.string() })
 
-const taken = (id: number, status: string, message: string) =>
+const accepted = (id: number, status: string, message: string) =>
   ({ status: 202, body: { build_id: id, status, message }, location: `/api/builds/${id}` }) as const
 
 export const buildChangeRoutes = createRoutes()
@@ -31,19 +31,19 @@ const startBuild = createRoute({
   description: "Builds a version of a spec, by default the latest, and deploys it.",
   ...changingWithBody(),
   request: { body: jsonRequest(newBuild) },
-  responses: { 202: json("Taken", buildAnswer), ...changeFailures("spec-not-found", ...deployCodes) },
+  responses: { 202: json("Accepted", buildAnswer), ...changeFailures("spec-not-found", ...deployCodes) },
 })
 buildChangeRoutes.openapi(startBuild, (c) => {
-  const given = c.req.valid("json")
+  const input = c.req.valid("json")
   return change(c, async ({ tx, at, userId, config, tell }) => {
-    const spec = await ownSpec(tx, userId, given.spec_id)
-    const specVersionId = await versionOrLatest(tx, spec.id, given.spec_version_id)
+    const spec = await ownSpec(tx, userId, input.spec_id)
+    const specVersionId = await versionOrLatest(tx, spec.id, input.spec_version_id)
     await firstLook(tx, spec, config.streamUrlTemplate, at)
-    const { allow_breaking: allowBreaking } = given
+    const { allow_breaking: allowBreaking } = input
     const build = { ownerId: userId, specId: spec.id, specVersionId, allowBreaking }
     const id = await beginOwnBuild(tx, build, config.perOwner.waitingBuilds, at)
     await tell("build.create", `build:${id}`)
-    return taken(id, "pending", `Follow it: GET /api/builds/${id}`)
+    return accepted(id, "pending", `Follow it: GET /api/builds/${id}`)
   })
 })
 
@@ -66,6 +66,6 @@ buildChangeRoutes.openapi(cancelBuild, (c) => {
     }
     await endBuild(tx, build, "cancelled", "cancelled by its owner", at)
     await tell("build.cancel", `build:${id}`)
-    return taken(id, "cancelled", "Cancelled.")
+    return accepted(id, "cancelled", "Cancelled.")
   })
 })

@@ -35,7 +35,7 @@ const deploymentAnswer = z.object({
 })
 const deleted = deploymentAnswer.omit({ build_id: true }).extend({ id: z.int(), deleted: z.literal(true) })
 
-const taken = (id: number, status: string, message: string, more: { build_id?: number } = {}) =>
+const accepted = (id: number, status: string, message: string, more: { build_id?: number } = {}) =>
   ({
     status: 202,
     body: { message, deployment_id: id, status, ...more },
@@ -47,7 +47,7 @@ const requireState = (deployment: DeploymentRow, operation: keyof typeof allowed
   const from = allowedFrom[operation].find((status) => status === deployment.status)
   if (from !== undefined && deployment.operation === null) return from
   throw errors.fail("deployment-state", {
-    message: `The deployment is ${deployment.status ?? "not begun"}: It can't be ${done} now.`,
+    message: `The deployment is ${deployment.status ?? "not begun"}, so it can't be ${done} now.`,
   })
 }
 
@@ -68,7 +68,7 @@ const operation = (
     summary,
     ...changingWithBody(missing),
     request: { params: idPath, body: jsonRequest(body) },
-    responses: { 202: json("Taken", deploymentAnswer), ...changeFailures(missing, "deployment-state") },
+    responses: { 202: json("Accepted", deploymentAnswer), ...changeFailures(missing, "deployment-state") },
   })
   deploymentChangeRoutes.openapi(route, (c) => {
     const { id } = c.req.valid("param")
@@ -82,7 +82,7 @@ const operation = (
       await tx.update(deployments).set({ operation: verb, operationId, settledStatus }).where(eq(deployments.id, id))
       await addJob(tx, "deployment", id, ownerId, specId)
       await tell(`deployment.${verb}`, `deployment:${id}`)
-      return taken(id, "updating", `It is being ${done}.`)
+      return accepted(id, "updating", `It is being ${done}.`)
     })
   })
 }
@@ -97,7 +97,10 @@ const rollbackDeployment = createRoute({
   description: "Builds and deploys an earlier version, by default the one deployed before.",
   ...changingWithBody(missing),
   request: { params: idPath, body: jsonRequest(rollbackBody) },
-  responses: { 202: json("Taken", deploymentAnswer), ...changeFailures(missing, "deployment-state", ...deployCodes) },
+  responses: {
+    202: json("Accepted", deploymentAnswer),
+    ...changeFailures(missing, "deployment-state", ...deployCodes),
+  },
 })
 deploymentChangeRoutes.openapi(rollbackDeployment, (c) => {
   const { id } = c.req.valid("param")
@@ -111,7 +114,7 @@ deploymentChangeRoutes.openapi(rollbackDeployment, (c) => {
     const build = { ownerId: userId, specId: spec.id, specVersionId, allowBreaking: true }
     const buildId = await beginOwnBuild(tx, build, config.perOwner.waitingBuilds, at)
     await tell("deployment.rollback", `deployment:${id} build:${buildId}`)
-    return taken(id, status, "It is being rolled back.", { build_id: buildId })
+    return accepted(id, status, "It is being rolled back.", { build_id: buildId })
   })
 })
 

@@ -8,7 +8,7 @@ import { sinceOf } from "../../registry/publication.ts"
 import type { PublishedStack } from "../../registry/published-stack.ts"
 import { access, failures, preparedNotModified } from "../api.ts"
 import { revalidated } from "../conditional.ts"
-import { rateLimited, telling, type Told } from "../create-route.ts"
+import { rateLimited, documented, type HeaderDocs } from "../create-route.ts"
 
 type Found = { readonly answer: Answer; readonly headers?: Readonly<Record<string, string>> }
 
@@ -65,7 +65,7 @@ const holder = async (c: Context<AppEnv>): Promise<Caller> => {
   return { audience, limit: limitOf(principal.keyHash), credentials: true, principal }
 }
 
-const toldOfReads: Told = {
+const readHeaders: HeaderDocs = {
   ...revalidated,
   sets: { ...rateLimited, "X-Auth-Ignored": () => true, ...revalidated.sets },
 }
@@ -75,7 +75,7 @@ const toldOfReads: Told = {
  * @param query the schema of the query: invalid requests count, too
  */
 export const asked = (query?: z.ZodType): MiddlewareHandler<AppEnv> =>
-  telling(toldOfReads, async (c, next) => {
+  documented(readHeaders, async (c, next) => {
     const caller = c.req.header("authorization") === undefined ? anyone(c) : await holder(c)
     c.set("caller", caller)
     c.header("Vary", "Authorization, Origin, Accept-Encoding")
@@ -138,8 +138,8 @@ export const answer = (
   return typeof found === "function" ? sendLater(c, stack, found) : send(c, withDeprecation(stack, found))
 }
 
-/** Told of routes that respond by `answer`. */
-export const ofStack: Told = { sets: { Deprecation: (status) => status < 400 } }
+/** For routes that respond by `answer`. */
+export const ofStack: HeaderDocs = { sets: { Deprecation: (status) => status < 400 } }
 
 /** RFC 9745: since when the stack is deprecated. */
 const withDeprecation = ({ deprecated }: PublishedStack, found: Found): Found => {

@@ -28,7 +28,7 @@ const newRun = newBuild.extend({
   approval: z.boolean().default(false).meta({ description: "Waits for a resume before it builds" }),
 })
 
-const taken = async (tx: Orm, userId: number, id: number) =>
+const accepted = async (tx: Orm, userId: number, id: number) =>
   ({
     status: 202,
     body: presentRun(await runStatements.one(tx).execute({ account: userId, id })),
@@ -90,9 +90,9 @@ const operations: Readonly<
 }
 
 /** The new version that a run publishes; undefined for one that exists. */
-const versionOf = (given: z.infer<typeof newRun>, ast: ReadAst | undefined): PreparedVersion | undefined => {
+const versionOf = (input: z.infer<typeof newRun>, ast: ReadAst | undefined): PreparedVersion | undefined => {
   if (ast === undefined) return undefined
-  if (given.spec_version_id == null) return versionIn(ast)
+  if (input.spec_version_id == null) return versionIn(ast)
   const reason = "can't be used together with ast_payload"
   throw errors.fail("invalid-request", { details: { path: "spec_version_id", reason } })
 }
@@ -107,24 +107,27 @@ const startRun = createRoute({
   description: "Publishes an AST in six steps: version, check, approve, build, deploy, verify.",
   ...changingWithBody(),
   request: { body: jsonRequest(newRun) },
-  responses: { 202: json("Taken", runWithSteps), ...changeFailures("invalid-ast", "spec-not-found", ...deployCodes) },
+  responses: {
+    202: json("Accepted", runWithSteps),
+    ...changeFailures("invalid-ast", "spec-not-found", ...deployCodes),
+  },
 })
 runChangeRoutes.openapi(startRun, (c) => {
-  const given = c.req.valid("json")
-  const prepared = versionOf(given, c.get("upload")?.ast)
+  const input = c.req.valid("json")
+  const prepared = versionOf(input, c.get("upload")?.ast)
   return change(c, async ({ tx, at, userId, config, tell }) => {
     // The lock on the spec gives its runs the same order as their versions.
-    const spec = await ownSpec(tx, userId, given.spec_id)
+    const spec = await ownSpec(tx, userId, input.spec_id)
     await firstLook(tx, spec, config.streamUrlTemplate, at)
     const limit = config.versionsPerSpec
     const added = prepared && (await addVersion(tx, spec, prepared, { message: null, limit, at }))
     if (added?.isNew === true) await tell("version.create", `spec:${spec.id} version:${added.number}`)
-    const specVersionId = added?.id ?? (await versionOrLatest(tx, spec.id, given.spec_version_id))
-    const { allow_breaking: allowBreaking, approval } = given
+    const specVersionId = added?.id ?? (await versionOrLatest(tx, spec.id, input.spec_version_id))
+    const { allow_breaking: allowBreaking, approval } = input
     const run = { ownerId: userId, specId: spec.id, specVersionId, allowBreaking, approval, attempt: 1 }
     const id = await beginRun(tx, run, new Set(), config.perOwner.waitingRuns, at)
     await tell("run.create", `run:${id}`)
-    return taken(tx, userId, id)
+    return accepted(tx, userId, id)
   })
 })
 
@@ -142,7 +145,7 @@ for (const verb of ["resume", "retry", "cancel"] as const) {
     summary,
     ...changingWithBody("run-not-found"),
     request: { params: idPath, body: jsonRequest(nothing) },
-    responses: { 202: json("Taken", runWithSteps), ...changeFailures(...codes) },
+    responses: { 202: json("Accepted", runWithSteps), ...changeFailures(...codes) },
   })
   runChangeRoutes.openapi(route, (c) => {
     const { id } = c.req.valid("param")
@@ -154,7 +157,7 @@ for (const verb of ["resume", "retry", "cancel"] as const) {
       }
       const result = await work(run, made, config.perOwner.waitingRuns)
       await tell(`run.${verb}`, `run:${result}`)
-      return taken(tx, userId, result)
+      return accepted(tx, userId, result)
     })
   })
 }

@@ -28,10 +28,10 @@ const answerOf = async (tx: Orm, userId: number, id: number) =>
   presentSpec(theRow(await specStatements.one(tx).execute({ account: userId, id })))
 
 /** The first version of a new spec; undefined without an AST. */
-const firstVersion = (given: z.infer<typeof newSpec>, ast: ReadAst | undefined): PreparedVersion | undefined => {
+const firstVersion = (input: z.infer<typeof newSpec>, ast: ReadAst | undefined): PreparedVersion | undefined => {
   const version = ast && versionIn(ast)
-  const isEntity = version?.entities.some(({ stateName }) => stateName === given.entity_name) ?? true
-  if (given.entity_name === undefined || isEntity) return version
+  const isEntity = version?.entities.some(({ stateName }) => stateName === input.entity_name) ?? true
+  if (input.entity_name === undefined || isEntity) return version
   const reason = "isn't an entity of ast_payload"
   throw errors.fail("invalid-request", { details: { path: "entity_name", reason } })
 }
@@ -43,7 +43,7 @@ const createSpec = createRoute({
   path: "/api/specs",
   operationId: "createSpec",
   summary: "Create a spec",
-  description: "If an AST is given, it becomes the first version.",
+  description: "If an AST is sent, it becomes the first version.",
   ...changingWithBody(),
   request: { body: jsonRequest(newSpec) },
   responses: {
@@ -52,28 +52,28 @@ const createSpec = createRoute({
   },
 })
 specChangeRoutes.openapi(createSpec, (c) => {
-  const given = c.req.valid("json")
-  const prepared = firstVersion(given, c.get("upload")?.ast)
+  const input = c.req.valid("json")
+  const prepared = firstVersion(input, c.get("upload")?.ast)
   return change(c, async ({ tx, at, userId, config, tell }) => {
     await checkNumber(tx, userId, config.perOwner.specs)
-    await checkName(tx, userId, given.name)
+    await checkName(tx, userId, input.name)
     const [spec] = await tx
       .insert(specs)
       .values({
         ownerId: userId,
-        name: given.name,
-        entityName: prepared === undefined ? null : (given.entity_name ?? null),
-        description: given.description ?? null,
-        urlSlug: makeSpecSlug(given.name, c.get("dependencies").randomBytes),
-        websocketUrl: given.websocket_url ?? null,
-        visibility: given.visibility,
+        name: input.name,
+        entityName: prepared === undefined ? null : (input.entity_name ?? null),
+        description: input.description ?? null,
+        urlSlug: makeSpecSlug(input.name, c.get("dependencies").randomBytes),
+        websocketUrl: input.websocket_url ?? null,
+        visibility: input.visibility,
         latestVersion: 0,
         createdAt: at,
         updatedAt: at,
       })
       .returning()
     if (spec === undefined) throw new Error("the spec was not stored")
-    if (given.shared_with !== undefined) await shareSpec(tx, spec.id, given.shared_with)
+    if (input.shared_with !== undefined) await shareSpec(tx, spec.id, input.shared_with)
     await tell("spec.create", `spec:${spec.id}`)
     if (prepared !== undefined) {
       await addVersion(tx, spec, prepared, { message: null, limit: config.versionsPerSpec, at })
@@ -102,29 +102,29 @@ const changeSpec = createRoute(
 )
 specChangeRoutes.openapi(changeSpec, (c) => {
   const { id } = c.req.valid("param")
-  const given = c.req.valid("json")
+  const input = c.req.valid("json")
   return change(c, async ({ tx, at, userId, config, tell }) => {
     const spec = await ownSpec(tx, userId, id)
     await checkPreconditions(c, () => answerOf(tx, userId, id))
-    if (given.name !== undefined && given.name !== spec.name) {
+    if (input.name !== undefined && input.name !== spec.name) {
       await checkRenamed(tx, id)
-      await checkName(tx, userId, given.name)
+      await checkName(tx, userId, input.name)
     }
     const [changed] = await tx
       .update(specs)
       // What is undefined stays.
       .set({
-        name: given.name,
-        description: given.description,
-        websocketUrl: given.websocket_url,
-        visibility: given.visibility,
-        deprecated: deprecatedNow(given.deprecated, spec, at),
+        name: input.name,
+        description: input.description,
+        websocketUrl: input.websocket_url,
+        visibility: input.visibility,
+        deprecated: deprecatedNow(input.deprecated, spec, at),
         updatedAt: at > spec.updatedAt ? at : spec.updatedAt,
       })
       .where(eq(specs.id, id))
       .returning()
-    if (given.shared_with !== undefined) await shareSpec(tx, id, given.shared_with)
-    const atOnce = [given.visibility, given.shared_with, given.deprecated].some((value) => value !== undefined)
+    if (input.shared_with !== undefined) await shareSpec(tx, id, input.shared_with)
+    const atOnce = [input.visibility, input.shared_with, input.deprecated].some((value) => value !== undefined)
     if (changed !== undefined && atOnce) await showAtOnce(tx, changed, config.publicStacks === "operator")
     await tell("spec.update", `spec:${id}`)
     return { status: 200, body: await answerOf(tx, userId, id) } as const
