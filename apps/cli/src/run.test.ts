@@ -29,7 +29,7 @@ const call = async (command: string[], env: Record<string, string>, isTTY = true
 
 const explore = (args: string[], env: Record<string, string>, isTTY = true) => call(["explore", ...args], env, isTTY)
 
-test("types are shown on a terminal without control characters, and reach a pipe as they are", async () => {
+test("a terminal gets types without control characters, a pipe gets them unchanged", async () => {
   expect((await call(["types", "a", "--at", "1"], {})).stdout).toBe('export const a = "]0;title2J"\n')
   expect((await call(["types", "a", "--at", "1"], {}, false)).stdout).toBe(hostile)
 })
@@ -45,7 +45,7 @@ test("headings are bold on a terminal, unless NO_COLOR or a dumb terminal says o
   expect((await explore([], {}, false)).stdout).toMatch(/^STACK/)
 })
 
-test("help and errors have colors on a terminal; NO_COLOR and FORCE_COLOR decide first, and a document never has any", async () => {
+test("help and errors have colors on a terminal, unless NO_COLOR or FORCE_COLOR decides; documents never do", async () => {
   const isColored = (text: string): boolean => text.includes("\u001b[3")
   const calls: readonly (readonly [Record<string, string>, boolean, boolean])[] = [
     [{}, true, true],
@@ -62,7 +62,7 @@ test("help and errors have colors on a terminal; NO_COLOR and FORCE_COLOR decide
   }
 })
 
-test("no line of a table is wider than the terminal; where blocks are shorter, each row is one", async () => {
+test("no line of a table is wider than the terminal; where blocks are shorter, each row becomes a block", async () => {
   for (const columns of [40, 60, 80]) {
     const { stdout } = await call(["explore"], {}, true, columns)
     for (const line of stdout.split("\n")) expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(columns)
@@ -70,21 +70,21 @@ test("no line of a table is wider than the terminal; where blocks are shorter, e
   expect((await call(["explore"], {}, true, 20)).stdout).toMatch(/^STACK +mining\nENTITIES +Round\n/)
 })
 
-test.each(formatNames)("--%s: explore reads the schemas, and an error is a document too", async (name) => {
+test.each(formatNames)("--%s: explore prints the schemas in this format, and errors too", async (name) => {
   server.received.length = 0
   expect((await call(["explore", `--${name}`], {}, false)).code).toBe(0)
   expect(server.received).toMatchObject([{ target: "/api/registry?limit=100&include=schema" }])
   expect((await call(["explore", `--${name}`, "--nope"], {}, false)).stdout).toContain("usage")
 })
 
-test("no command asks for a format by its name, so that another one is a row of documentFormats and an option", () => {
+test("no command refers to a format by name, so a new format needs only a row of documentFormats and an option", () => {
   const asks = new RegExp(`(?:has\\(|[=!]== )"(?:${formatNames.join("|")})"`)
   const files = globSync(join(import.meta.dirname, "**/*.ts"))
   expect(files.length).toBeGreaterThan(40)
   expect(files.filter((file) => asks.test(readFileSync(file, "utf8")))).toEqual([])
 })
 
-test("progress is drawn on a standard error that is a terminal, and taken away at the end", async () => {
+test("progress is drawn only if standard error is a terminal, and removed at the end", async () => {
   const { stderr, stdout } = await explore(["--json"], {})
   const text = "Registry: 1 stacks read"
   expect(stderr).toBe(`\r${text}\r${" ".repeat(text.length)}\r`)
@@ -92,7 +92,7 @@ test("progress is drawn on a standard error that is a terminal, and taken away a
   expect((await explore(["--json"], {}, false)).stderr).toBe("")
 })
 
-test("a user without a home folder has no stored settings, and can name a folder", () => {
+test("without a home folder there are no stored settings, but a folder can be set", () => {
   expect(settingsFolder({}, undefined)).toBe("/dev/null/svc")
   expect(settingsFolder({ XDG_CONFIG_HOME: "/kept" }, undefined)).toBe("/kept/svc")
 })

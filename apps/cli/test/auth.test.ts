@@ -38,7 +38,7 @@ const svc = (args: string, stdin = "", env: Record<string, string> = {}) =>
 const kept = async (path = file): Promise<unknown> => JSON.parse(await readFile(path, "utf8"))
 const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
 
-test("sign-up keeps the key for its API URL, shows who it is and never the key", async () => {
+test("sign-up stores the key for its API URL, and prints the account but never the key", async () => {
   const ended = await svc("auth signup --name Scout --json")
   expect(ended.code).toBe(0)
   expect(JSON.parse(server.received[0]?.body ?? "")).toEqual({ display_name: "Scout" })
@@ -59,7 +59,7 @@ test("sign-up keeps the key for its API URL, shows who it is and never the key",
   expect(people.stdout).not.toContain(key)
 })
 
-test("the folder is 0700 and the file 0600, also where they were open before", async () => {
+test("the folder gets mode 0700 and the file 0600, even if they were more open before", async () => {
   await mkdir(folder, { recursive: true })
   await writeFile(file, "{}", { mode: 0o644 })
   await chmod(folder, 0o755)
@@ -78,13 +78,13 @@ test("a second sign-up is rejected before the API is called; --force keeps the o
   expect(await kept()).not.toEqual(first)
 })
 
-test("of sign-ups at the same time one registers an agent, the others are rejected", async () => {
+test("of simultaneous sign-ups one registers an agent, and the others are rejected", async () => {
   const ended = await Promise.all(Array.from({ length: 4 }, () => svc("auth signup --json")))
   expect(ended.map(({ code }) => code).sort((a, b) => Number(a) - Number(b))).toEqual([0, 1, 1, 1])
   expect(server.received.length).toBe(1)
 })
 
-test("logins for different API URLs at the same time are all kept", async () => {
+test("simultaneous logins for different API URLs are all stored", async () => {
   const servers = await Promise.all(Array.from({ length: 5 }, () => serve(api)))
   const key = newKey()
   agents.set(key, "agt_many")
@@ -95,7 +95,7 @@ test("logins for different API URLs at the same time are all kept", async () => 
   expect(Object.keys(Object(await kept())).sort()).toEqual(servers.map(({ url }) => url).sort())
 })
 
-test("where nothing can be written, nobody is registered", async () => {
+test("if the key can't be stored, no agent is registered", async () => {
   await mkdir(join(tool.home, "config"), { recursive: true })
   await writeFile(folder, "a file in the folder's place")
   expectError(await svc("auth signup --json"), "credentials-unwritable")
@@ -103,7 +103,7 @@ test("where nothing can be written, nobody is registered", async () => {
 })
 
 test.each(["", "nonsense", "[]", '{"https://a.example": "text"}', '{"https://a.example": {}}', "null"])(
-  "a credentials file with %j in it is left as it is, and nobody is registered",
+  "a credentials file with %j stays unchanged, and no agent is registered",
   async (content) => {
     await mkdir(folder, { recursive: true })
     await writeFile(file, content)
@@ -113,7 +113,7 @@ test.each(["", "nonsense", "[]", '{"https://a.example": "text"}', '{"https://a.e
   },
 )
 
-test("when saving fails after the agent was made, its key goes to the standard output with a warning", async () => {
+test("if saving fails after the agent was created, its key goes to standard output with a warning", async () => {
   // The folder goes while the API answers.
   const cruel = await serve(async (request) => {
     await rm(folder, { recursive: true, force: true })
@@ -130,7 +130,7 @@ test("when saving fails after the agent was made, its key goes to the standard o
   expect(json(document)).toMatchObject({ code: "key-not-saved", api_key: next })
 })
 
-test("login keeps a key that the API knows, and the old file when that had another", async () => {
+test("login stores a valid key, and keeps the old file if it replaces a key", async () => {
   const [first, second] = [newKey(), newKey()]
   agents.set(first, "agt_first").set(second, "agt_second")
   expect((await svc("auth login", `\n${first}\n`)).code).toBe(0)
@@ -141,7 +141,7 @@ test("login keeps a key that the API knows, and the old file when that had anoth
   expect(await kept(`${file}.bak`)).toEqual(before)
 })
 
-test("login keeps no key that the API refuses, and sends nothing that is not a key", async () => {
+test("login doesn't store a key that the API rejects, and sends nothing that isn't a key", async () => {
   expectError(await svc("auth login --json", newKey()), "invalid-api-key")
   server.received.length = 0
   for (const text of ["", "hunter2", "AKIA0000", "svc_ak_a b", `x${newKey()}`]) {
@@ -153,7 +153,7 @@ test("login keeps no key that the API refuses, and sends nothing that is not a k
   await expect(stat(file)).rejects.toThrow(/ENOENT/)
 })
 
-test("status fails when there is nobody, and carries the API's code when the key counts no more", async () => {
+test("auth status fails if no key is stored, and returns the API's code if the key no longer works", async () => {
   const nobody = await svc("auth status --json")
   expectError(nobody, "missing-credentials", "svc auth signup")
   await svc("auth signup")
@@ -161,7 +161,7 @@ test("status fails when there is nobody, and carries the API's code when the key
   expectError(await svc("auth status --json"), "invalid-api-key", "No such key.")
 })
 
-test("logout forgets the key of this API URL alone, and may be said twice", async () => {
+test("logout removes only this API URL's key; running it twice is harmless", async () => {
   await svc("auth signup")
   await writeFile(
     file,

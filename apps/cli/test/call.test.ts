@@ -9,7 +9,7 @@ import { expectError, json, makeTool, runProgram } from "./tool.ts"
 
 const tool = await makeTool()
 
-test("--version is the version alone; --help, help and no argument at all name every command, on the standard output", async () => {
+test("--version prints only the version; --help, help and no argument list every command on standard output", async () => {
   expect(await tool.svc(["--version"])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: "" })
   const { stdout, code, stderr } = await tool.svc(["--help"])
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
@@ -35,7 +35,7 @@ test.each([
   [["explore", "--json", "--force=no"], "Unknown option '--force=no'"],
   [["auth", "signup", "--json", "--force=no"], "Unknown option '--force=no'"],
   [["completion", "tcsh", "--json"], "bash, zsh, fish"],
-])("%j is an error in the call: exit 2, one JSON document, the help named", async (args, text) => {
+])("%j is a usage error: exit code 2, one JSON document, and a pointer to the help", async (args, text) => {
   const ended = await tool.svc(args)
   expect(Object.keys(expectError(ended, "usage", text)).toSorted()).toEqual(["code", "error"])
   expect(ended.stdout).toMatch(/[^.][.?)] Next: svc .*--help/)
@@ -44,14 +44,14 @@ test.each([
   expect(await tool.svc(args.filter((word) => !word.startsWith("--json")))).toMatchObject({ code: 2, stdout: "" })
 })
 
-test("after -- nothing is an option", async () => {
+test("after -- nothing is read as an option", async () => {
   const ended = await tool.svc(["explore", "--", "--json"], {
     env: { SVC_API_URL: `http://127.0.0.1:${await freePort()}` },
   })
   expect(ended).toMatchObject({ code: 1, stdout: "" })
 })
 
-test("a service that is not there fails with unreachable, its URL and what to check", async () => {
+test("an unavailable service fails with `unreachable`, its URL and what to check", async () => {
   const port = await freePort()
   for (const [args, url] of [
     [["explore"], `http://127.0.0.1:${port}`],
@@ -68,7 +68,7 @@ test("a service that is not there fails with unreachable, its URL and what to ch
   }
 })
 
-test("an answer that is no JSON, or an error without a code, fails with its status and URL", async () => {
+test("a response that isn't JSON, or an error without a code, fails with its status and URL", async () => {
   for (const [status, body] of [
     [200, "<html>"],
     [502, "Bad gateway"],
@@ -97,13 +97,13 @@ test.each([
     { error: "It is not valid.", details: fault },
     `It is not valid: ${fault.path} ${fault.reason}. Next: svc auth signup --help`,
   ],
-])("a %i %s of the API comes through, with what it says and what to do", async (status, code, body, error) => {
+])("the API's %i %s is printed with its message and next step", async (status, code, body, error) => {
   const server = await serve(() => ({ status, headers: { "retry-after": "42" }, body: { code, ...body } }))
   const ended = await tool.svc(["auth", "signup", "--json", "--api-url", server.url])
   expect(json(ended)).toEqual({ code, error })
 })
 
-test("what a service says is one line without control characters on the standard error", async () => {
+test("a service's message is printed on one line of standard error, without control characters", async () => {
   const hostile = "\u001b]0;title\u0007a\nb\u009b2J\u202e"
   const server = await serve(({ method }) =>
     method === "GET"
@@ -116,7 +116,7 @@ test("what a service says is one line without control characters on the standard
   }
 })
 
-test("the result is printed and its exit code kept when nobody reads the notes or the result", async () => {
+test("the result and the exit code stay right if nobody reads the notes or the result", async () => {
   const server = await serve(() => ({ headers: { "x-auth-ignored": "invalid-api-key" }, body: [] }))
   const args = ["explore", "--json", "--api-url", server.url]
   expect(await tool.svcProcess(args, { unread: "stderr" })).toMatchObject({ code: 0, stdout: '{"registry":[]}\n' })
@@ -128,7 +128,7 @@ test("the result is printed and its exit code kept when nobody reads the notes o
   })
 })
 
-test("without XDG_CONFIG_HOME, or with a relative one, the files are in ~/.config; without a home folder nothing is read from the folder that one is in", async () => {
+test("without an absolute XDG_CONFIG_HOME the files are in ~/.config; without a home folder no file is read", async () => {
   const server = await serve(() => ({ body: [] }))
   await mkdir(join(tool.home, ".config/svc"), { recursive: true })
   await writeFile(
@@ -150,7 +150,7 @@ test("without XDG_CONFIG_HOME, or with a relative one, the files are in ~/.confi
   }
 })
 
-test("bash completes commands, their second words, options and the names of stacks by the script that completion prints", async () => {
+test("the bash completion completes commands, subcommands, options and names of stacks", async () => {
   const registry = await serve(() => ({ body: ["mining", "mints", "transfers"].map((name) => ({ name })) }))
   const { stdout: script } = await tool.svc(["completion", "bash"])
   const file = await tool.file()

@@ -38,7 +38,7 @@ beforeEach(async () => {
   for (const server of [first, second, third]) server.received.length = 0
 })
 
-test("a tool speaks to the copy that served it, and signing up makes that copy the current context", async () => {
+test("the tool calls the copy that served it, and sign-up makes that copy the current context", async () => {
   await servedBy(first)
   await svc("explore")
   expect(first.received.length).toBeGreaterThan(0)
@@ -57,7 +57,7 @@ test("a tool speaks to the copy that served it, and signing up makes that copy t
   ])
 })
 
-test("option, environment, --context, current context, the tool's copy: the first that is set counts", async () => {
+test("option, environment, --context, current context, the tool's copy: the first that is set wins", async () => {
   await servedBy(third)
   const contexts = { one: copyOf(first), two: copyOf(second) }
   await writeFile(join(folder, "config.json"), JSON.stringify({ contexts, current: "one" }))
@@ -76,7 +76,7 @@ test("option, environment, --context, current context, the tool's copy: the firs
   expect(await stored()).toEqual({ contexts: contexts, current: "one" })
 })
 
-test("a key goes only to the API that it was stored for, whatever context is chosen", async () => {
+test("a key is sent only to the API that it was stored for, whatever the context", async () => {
   await servedBy(first)
   await svc("auth signup")
   await servedBy(undefined)
@@ -95,7 +95,7 @@ test("a key goes only to the API that it was stored for, whatever context is cho
   expect([keys(first).at(-1), keys(second).at(-1)]).toEqual(["Bearer svc_ak_first", "Bearer svc_ak_environment"])
 })
 
-test("logout forgets key and context; an unknown context is an error with the nearest name", async () => {
+test("logout removes key and context; an unknown context is an error with the nearest name", async () => {
   await servedBy(first)
   await svc("auth signup")
   expect((await svc("auth logout")).code).toBe(0)
@@ -108,7 +108,7 @@ test("logout forgets key and context; an unknown context is an error with the ne
   }
 })
 
-test("a program that svc runs gets the key and the URLs of the copy, and its exit code counts", async () => {
+test("a program under svc run gets the key and URLs of the copy, and its exit code is returned", async () => {
   await servedBy(first)
   await svc("auth signup")
   const script =
@@ -119,7 +119,7 @@ test("a program that svc runs gets the key and the URLs of the copy, and its exi
   expect([missing.code, json(missing)]).toMatchObject([1, { code: "program-not-started" }])
 })
 
-test("a signal that ends svc run is given to the program, which decides when it ends", async () => {
+test("a signal that ends svc run is passed to the program, which decides when to end", async () => {
   await servedBy(first)
   await svc("auth signup")
   const script = "process.on('SIGTERM', () => process.exit(9)); console.log('ready'); setInterval(() => {}, 1000)"
@@ -132,7 +132,7 @@ test("a signal that ends svc run is given to the program, which decides when it 
   expect(await child.exited).toBe(9)
 })
 
-test("env tells every URL of the copy, whose key it is and the versions; no service has to be up", async () => {
+test("env prints every URL of the copy, its key's owner and the versions, even if no service runs", async () => {
   await servedBy(first)
   const { body } = await svc("env")
   expect(body).toEqual({
@@ -142,7 +142,7 @@ test("env tells every URL of the copy, whose key it is and the versions; no serv
   })
 })
 
-test("env tells the relay's chain, and the faucet of a local one", async () => {
+test("env prints the relay's chain, and the faucet of a local chain", async () => {
   const chain = { genesis_hash: "1".repeat(32), faucet: "http://localhost:8899" }
   const copy = await serve(({ target }) => ({
     body: target === "/relay/health?chain=true" ? { version: "1.0.0", transactions: { enabled: true, chain } } : {},
@@ -160,7 +160,7 @@ test.each([
   ["nonsense", "isn't a JSON object"],
   ["", "isn't a JSON object"],
   ["[]", "isn't a JSON object"],
-])("a file with %s is an error that names it and says what is wrong in it", async (config, what) => {
+])("a file with %s is an error with its path and what is wrong", async (config, what) => {
   await servedBy(undefined)
   const file = join(folder, "config.json")
   await writeFile(file, config)

@@ -17,7 +17,7 @@ const svc = (...args: string[]) =>
 const result = (value: unknown) => () => ({ body: { jsonrpc: "2.0", id: 1, result: value } })
 const sent = (): unknown => JSON.parse(server.received[0]?.body ?? "null")
 
-test("a search is one stateless tool call, its headers as the revision wants them, and never with a key", async () => {
+test("a search is one stateless tool call with the revision's headers, and never sends a key", async () => {
   const structuredContent = { query: "rotate a key", results, total: 1 }
   reply = result({ resultType: "complete", content: [{ type: "text", text: "…" }], structuredContent })
   expect(resultOf(await svc("search", "rotate", "a", "key", "--limit", "3", "--json"))).toEqual(structuredContent)
@@ -45,13 +45,13 @@ test("a search is one stateless tool call, its headers as the revision wants the
   expect((await svc("search", "rotate")).stdout).toMatch(/Keys +keys#rotate\n +How to rotate\n/)
 })
 
-test("a search without results says what the server says", async () => {
+test("a search without results prints the server's hint", async () => {
   const structuredContent = { query: "the", results: [], total: 0 }
   reply = result({ content: [{ type: "text", text: "Only common words." }], structuredContent })
   expect(await svc("search", "the")).toMatchObject({ code: 0, stdout: "Only common words.\n" })
 })
 
-test("a page is its Markdown; how to go on is on the standard error", async () => {
+test("a page is printed as Markdown, and how to continue on standard error", async () => {
   const structuredContent = {
     slug: "keys",
     title: "Keys",
@@ -71,12 +71,12 @@ test("a page is its Markdown; how to go on is on the standard error", async () =
   expect(json(await svc("fetch", "keys", "--json"))).toEqual(structuredContent)
 })
 
-test("a tool's own error fails with its text and the next command", async () => {
+test("a tool's error fails with its text and the next command", async () => {
   reply = result({ isError: true, content: [{ type: "text", text: "No page x. Nearest: keys." }] })
   expectError(await svc("fetch", "x", "--json"), "tool-error", "No page x. Nearest: keys. Next: svc docs search QUERY")
 })
 
-test("errors of JSON-RPC and of HTTP fail with their codes, and so does what is neither", async () => {
+test("errors of JSON-RPC and HTTP fail with their codes, and so does any other response", async () => {
   reply = () => ({ status: 400, body: { jsonrpc: "2.0", id: 1, error: { code: -32022, message: "No such revision" } } })
   expectError(await svc("search", "x", "--json"), "mcp-error", "-32022")
   reply = () => ({
@@ -91,7 +91,7 @@ test("errors of JSON-RPC and of HTTP fail with their codes, and so does what is 
   }
 })
 
-test("a number that is none is an error in the call", async () => {
+test("an invalid number is a usage error", async () => {
   expect((await svc("search", "x", "--limit", "many")).code).toBe(2)
   expect((await svc("fetch", "x", "--max-tokens", "-1")).code).toBe(2)
   expect(server.received.length).toBe(0)

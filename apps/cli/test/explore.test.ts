@@ -69,7 +69,7 @@ const api = await startServer(answer)
 
 const explore = (...args: string[]) => tool.svc(["explore", ...args], { env: { SVC_API_URL: api.url } })
 
-test("explore --json is the schemas of all pages of the registry, whatever URL the server's links name", async () => {
+test("explore --json prints the schemas of all pages of the registry, ignoring the host in the server's links", async () => {
   const ended = await explore("--json")
   expect(ended).toMatchObject({ code: 0, stderr: "" })
   expect(json(ended)).toEqual({
@@ -80,7 +80,7 @@ test("explore --json is the schemas of all pages of the registry, whatever URL t
   })
 })
 
-test("explore tells how many records the copy's own stream server has now, and asks no other host", async () => {
+test("explore shows how many records the copy's stream server has now, and calls no other host", async () => {
   const stranger = await serve(() => ({ body: {} }))
   const copy = await serve(({ target }): Reply => {
     if (target === "/health") return { body: { stacks: { mining: { entities: { Round: 3, Miner: 4 } } } } }
@@ -102,7 +102,7 @@ test("explore tells how many records the copy's own stream server has now, and a
   await rm(join(tool.home, "copy.json"))
 })
 
-test("explore <stack> --json is the stack with its schema, read in one call, its name in any case", async () => {
+test("explore <stack> --json prints the stack with its schema from one request, whatever the name's case", async () => {
   api.received.length = 0
   const ended = await explore("Mining", "--json")
   const { name, description, websocket_url, schema } = stackOf("mining")
@@ -110,7 +110,7 @@ test("explore <stack> --json is the stack with its schema, read in one call, its
   expect(api.received.map(({ target }) => target)).toEqual(["/api/registry/mining/schema"])
 })
 
-test("a stack or an entity that is not there fails with its code, the nearest names and the next command", async () => {
+test("an unknown stack or entity fails with its code, the nearest names and the next command", async () => {
   expectError(
     await explore("tranfsers", "--json"),
     "stack-not-found",
@@ -120,7 +120,7 @@ test("a stack or an entity that is not there fails with its code, the nearest na
   expectError(await explore("mining", "mner", "--json"), "entity-not-found", next)
 })
 
-test("a name that leads out of the registry is never part of a path", async () => {
+test("a name with path segments never leads out of the registry", async () => {
   api.received.length = 0
   for (const name of ["..", "../agents/me", "a/b", "%2e%2e", "a?b", ""]) {
     expect((await explore(name, "--json")).code).not.toBe(0)
@@ -128,7 +128,7 @@ test("a name that leads out of the registry is never part of a path", async () =
   expect(new Set(api.received.map(({ target }) => target.replace(/\?.*/, "")))).toEqual(new Set(["/api/registry"]))
 })
 
-test("for people there are tables of stacks, fields, types, views and what may be null", async () => {
+test("for people there are tables of stacks, fields, types, views and nullable fields", async () => {
   const list = await explore()
   expect(list.stdout).toMatch(/^STACK +ENTITIES +WEBSOCKET URL +DESCRIPTION\nairdrops +Round, Miner +wss:\/\/airdrops/)
   const { stdout } = await explore("mining")
@@ -140,7 +140,7 @@ test("for people there are tables of stacks, fields, types, views and what may b
   expect((await explore("mining", "miner")).stdout).toContain("Primary keys: id.authority")
 })
 
-test("what a stack's owner wrote cannot steer the reader's terminal", async () => {
+test("text of a stack's owner can't control the reader's terminal", async () => {
   const evil = await serve(() => ({ body: [stackOf("evil", "a\u001b]0;title\u0007b\u009b2J\nc\u202ed")] }))
   const table = await tool.svc(["explore", "--api-url", evil.url])
   expect(table.stdout.split("\n")[1]).toMatch(/a \]0;title b 2J cd$/)
@@ -149,7 +149,7 @@ test("what a stack's owner wrote cannot steer the reader's terminal", async () =
   expect(json(document)).toMatchObject({ registry: [{ description: "a\u001b]0;title\u0007b\u009b2J\nc\u202ed" }] })
 })
 
-test("a registry without an end is rejected, with a reason, after a bounded number of pages", async () => {
+test("an endless registry is rejected with a reason after a limited number of pages", async () => {
   const endless = await serve(() => ({
     body: [stackOf("a")],
     headers: { link: '</api/registry?p=1>; rel="next"' },
@@ -158,7 +158,7 @@ test("a registry without an end is rejected, with a reason, after a bounded numb
   expect(endless.received.length).toBe(1000)
 })
 
-test("400,000 stacks on one page are read", async () => {
+test("400,000 stacks on one page can be read", async () => {
   const many = await serve(() => ({
     body: JSON.stringify(Array.from({ length: 400_000 }, () => ({ name: "a" }))),
   }))
@@ -167,7 +167,7 @@ test("400,000 stacks on one page are read", async () => {
   expect(ended.code).toBe(0)
 })
 
-test("a name of 10 MB is cut off in a table and offered to nobody, in the memory of a small machine", async () => {
+test("a name of 10 MB is truncated in tables and never suggested, within the memory of a small machine", async () => {
   const name = "a".repeat(10 * 1024 * 1024)
   const long = await serve(({ target }) =>
     target.startsWith("/api/registry?")
@@ -183,7 +183,7 @@ test("a name of 10 MB is cut off in a table and offered to nobody, in the memory
   expect(missed.stderr).toMatch(/Nearest: short\. Next: svc explore short \(stack-not-found\)/)
 })
 
-test("a key that the registry ignores is named on the standard error, the answer stays what it is", async () => {
+test("if the registry ignores the key, standard error says so and the result stays the same", async () => {
   const server = await serve(() => ({ body: [], headers: { "x-auth-ignored": "expired-api-key" } }))
   const env = { SVC_API_URL: server.url, SVC_API_KEY: "svc_ak_expired" }
   const ended = await tool.svc(["explore", "--json"], { env })

@@ -15,7 +15,7 @@ const setup = await startRelaySetup(({ body }) =>
 )
 
 test(
-  "killed at any request of submit_payment, with a second svc mcp beside it, a payment is paid once",
+  "submit_payment pays once, even if killed at any request while a second svc mcp runs",
   async () => {
     // Counts the requests of the run, and kills at the one that was drawn: before it arrives, or after it did.
     let left = Infinity

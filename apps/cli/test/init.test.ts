@@ -41,7 +41,7 @@ const init = (...args: string[]) =>
 const files = (folder: string, result: string) =>
   names.map((name) => ({ path: `${folder}/skills/${name}/SKILL.md`, result }))
 
-test("the three skill files are created once, left when right and mended when not", async () => {
+test("the three skill files are created once, left alone if correct and repaired if not", async () => {
   expect(json(await init())).toEqual({ files: files(".agents", "created") })
   for (const name of names) {
     expect(await readFile(join(project, `.agents/skills/${name}/SKILL.md`), "utf8")).toBe(text(name))
@@ -55,7 +55,7 @@ test("the three skill files are created once, left when right and mended when no
   expect(await readdir(project)).toEqual([".agents"])
 })
 
-test("a link in the project is followed to another folder of the project, and never out of it", async () => {
+test("a link inside the project is followed within it, and never out of it", async () => {
   await mkdir(join(project, ".claude"))
   await symlink("../.agents/skills", join(project, ".claude/skills"))
   expect(json(await init())).toEqual({ files: [...files(".agents", "created"), ...files(".claude", "unchanged")] })
@@ -72,7 +72,7 @@ test("a link in the project is followed to another folder of the project, and ne
   expect(await readdir(outside)).toEqual([])
 })
 
-test("a project with a .claude folder gets them there too; --dir names another project", async () => {
+test("a project with a .claude folder gets the skills there too; --dir selects another project", async () => {
   await mkdir(join(project, "other/.claude"), { recursive: true })
   const ended = await init("--dir", "other")
   expect(json(ended)).toEqual({
@@ -81,7 +81,7 @@ test("a project with a .claude folder gets them there too; --dir names another p
   expect(await readdir(project)).toEqual(["other"])
 })
 
-test("the URLs given become the current context, beside what the file has, and are used from then on", async () => {
+test("the given URLs become the current context, next to existing ones, and are used from then on", async () => {
   // As a manager of dotfiles has it.
   const path = join(tool.home, "dotfiles-config.json")
   await mkdir(join(tool.home, "config/svc"), { recursive: true })
@@ -104,7 +104,7 @@ test("the URLs given become the current context, beside what the file has, and a
   expect(json(plain)).toEqual({ files: files(".agents", "unchanged") })
 })
 
-test("a file that is not what the index says is not written, nor are the others", async () => {
+test("if one file doesn't match the index, none is written", async () => {
   served = (name) => (name === "svc-build" ? "tampered" : text(name))
   expectError(await init(), "skill-digest-mismatch", "svc-build")
   expect(await readdir(project)).toEqual([])
@@ -120,14 +120,14 @@ test.each([
   ["an archive", names.map((name) => ({ ...entry(name), type: "archive" }))],
   ["an entry that is no object", [...names.map(entry), null]],
   ["no list", "svc"],
-])("an index with %s is refused and nothing is written", async (_, list) => {
+])("an index with %s is rejected, and nothing is written", async (_, list) => {
   skills = list
   expectError(await init(), "invalid-skill-index")
   expect(await readdir(project)).toEqual([])
   await expect(stat(join(tool.home, "config"))).rejects.toThrow(/ENOENT/)
 })
 
-test("skills beyond the three are left alone, and only the documentation server is asked", async () => {
+test("other skills are left alone, and only the documentation server is called", async () => {
   skills = [...names, "further"].map(entry)
   expect(json(await init())).toEqual({ files: files(".agents", "created") })
   expect(server.received.map(({ target }) => target).sort()).toEqual(
@@ -143,7 +143,7 @@ test("a server without skills fails with its own code", async () => {
   expectError(await tool.svc(["init", "--json", "--docs-url", bare.url], { cwd: project }), "not_found")
 })
 
-test("in a folder that was deleted meanwhile it fails instead of never ending", async () => {
+test("in a folder that was deleted meanwhile it fails instead of hanging", async () => {
   const gone = `rmdir "$PWD" && exec "$@"`
   const call = ["node", await tool.file(), "init", "--json", "--docs-url", server.url]
   expectError(

@@ -67,13 +67,13 @@ beforeEach(async () => {
 const svc = (args: string, env: Record<string, string> = { SVC_API_URL: server.url }) =>
   tool.svc(args.split(" "), { env })
 
-test("list is every page of the API's records, unchanged", async () => {
+test("list prints every page of the API's records, unchanged", async () => {
   const ended = await svc("keys list --json")
   expect(json(ended)).toEqual([record(1), record(2), publishable])
   expect((await svc("keys list")).stdout).toMatch(/1 +signup +secret +svc_ak_…kept +active \(this one\) +never +never/)
 })
 
-test("mint --json is the API's answer, unchanged; what the API shall decide is sent as given", async () => {
+test("mint --json prints the API's response unchanged, and sends options as given", async () => {
   expect(json(await svc("keys mint --name ci --expires-in-days 30 --json"))).toEqual(minted)
   expect(JSON.parse(server.received[0]?.body ?? "")).toEqual({ name: "ci", expires_in_days: 30 })
   const people = await svc("keys mint")
@@ -81,7 +81,7 @@ test("mint --json is the API's answer, unchanged; what the API shall decide is s
   expect(people.stderr).toContain("shown only now")
 })
 
-test("a key that cannot be printed, or that nobody reads, is named, with the command that ends it", async () => {
+test("a key that can't be printed, or that nobody reads, is reported with the command that revokes it", async () => {
   const into = async (command: string, output: string) => {
     const script = `set -o pipefail; "$0" "$@" ${output}`
     const args = ["--norc", "-c", script, process.execPath, await tool.file(), ...command.split(" ")]
@@ -101,7 +101,7 @@ test("a key that cannot be printed, or that nobody reads, is named, with the com
   expect((await into("keys rotate 7", "> /dev/full")).stderr).toContain("Next: svc keys rotate 7 again")
 })
 
-test("mint --save keeps the new key in place of the old one and does not show it to people", async () => {
+test("mint --save replaces the stored key and doesn't show the new one", async () => {
   const ended = await svc("keys mint --save")
   expect(ended.code).toBe(0)
   expect(ended.stdout + ended.stderr).not.toContain(fresh)
@@ -110,14 +110,14 @@ test("mint --save keeps the new key in place of the old one and does not show it
   expect(json(await svc("keys mint --save --json"))).toEqual({ ...rest, key_hint: keyHint(fresh) })
 })
 
-test("mint --save with another agent's key from the environment keeps the old file", async () => {
+test("mint --save with another agent's key in the environment keeps the old file", async () => {
   const ended = await svc("keys mint --save", { SVC_API_URL: server.url, SVC_API_KEY: fresh })
   expect(ended.stderr).toContain("SVC_API_KEY is set")
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ [server.url]: { api_key: fresh } })
   expect(await readFile(`${file}.bak`, "utf8")).toContain(kept)
 })
 
-test("rotate without ID is for the key in use, and keeps its successor in its place before anything is shown", async () => {
+test("rotate without an ID rotates the stored key, and stores its successor before printing anything", async () => {
   const ended = await svc("keys rotate")
   expect([ended.code, ended.stdout + ended.stderr]).toEqual([0, expect.not.stringContaining(fresh)])
   expect(ended.stdout).toMatch(/Old key ends +2026-01-01T01:00/)
@@ -128,7 +128,7 @@ test("rotate without ID is for the key in use, and keeps its successor in its pl
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ [server.url]: { api_key: fresh, slug: "agt_1" } })
 })
 
-test("rotate --save refuses a publishable key, which no command can use, before anything changes", async () => {
+test("rotate --save rejects a publishable key before any change, because no command can use one", async () => {
   const ended = await svc("keys rotate 5 --save --json")
   expect([ended.code, json(ended)]).toEqual([
     2,
@@ -138,7 +138,7 @@ test("rotate --save refuses a publishable key, which no command can use, before 
   expect(await readFile(file, "utf8")).toContain(kept)
 })
 
-test("rotate with ID shows the new key and leaves the kept one, unless --save; a key of the environment is not kept", async () => {
+test("rotate with an ID shows the new key and stores it only with --save; a key from the environment isn't stored", async () => {
   const before = await readFile(file, "utf8")
   expect(json(await svc("keys rotate 7 --overlap 2h --name ci --json"))).toMatchObject({ key: fresh, replaces: 7 })
   expect(JSON.parse(server.received.at(-1)?.body ?? "")).toEqual({ name: "ci", overlap_seconds: 7200 })
@@ -150,7 +150,7 @@ test("rotate with ID shows the new key and leaves the kept one, unless --save; a
   expect(await readFile(file, "utf8")).toContain(fresh)
 })
 
-test("an overlap that can't be is rejected before a call is made", async () => {
+test("an invalid overlap is rejected before any request", async () => {
   for (const bad of ["-1", "8d", "604801", "1w", "1.5h", "h"]) {
     expect((await svc(`keys rotate 7 --overlap=${bad}`)).code).toBe(2)
   }
@@ -163,7 +163,7 @@ test("publishable sends the one origin and shows the key once", async () => {
   expect(JSON.parse(server.received[0]?.body ?? "")).toEqual({ origin_allowlist: ["https://app.example"] })
 })
 
-test("revoke names its key by number; anything else is rejected before a call is made", async () => {
+test("revoke takes a number; anything else is rejected before any request", async () => {
   expect(json(await svc("keys revoke 7 --json"))).toEqual({ id: 7, revoked: true, remaining_secret_keys: 1 })
   expectError(await svc("keys revoke 8 --json"), "key-not-found", "No such key. Next: svc keys list")
   server.received.length = 0
@@ -171,7 +171,7 @@ test("revoke names its key by number; anything else is rejected before a call is
   expect(server.received.length).toBe(0)
 })
 
-test("session sends URL and scopes, and is the API's answer", async () => {
+test("session sends URL and scopes, and prints the API's response", async () => {
   const ended = await svc("session ws://a.example --scope read --scope transaction:inspect --json")
   expect(json(ended)).toEqual({ token: "a.b.c", expires_at: 1795254000, token_type: "Bearer", scope: "read" })
   const sent = { websocket_url: "ws://a.example", scope: "read transaction:inspect" }
@@ -179,7 +179,7 @@ test("session sends URL and scopes, and is the API's answer", async () => {
   expect((await svc("session ws://a.example")).stdout).toMatch(/Token +a\.b\.c\n[^]*Expires +2026-11-21T/)
 })
 
-test("SVC_API_KEY goes to SVC_API_URL alone: not to another --api-url, not to one from the configuration file", async () => {
+test("SVC_API_KEY is sent only to SVC_API_URL, not to --api-url or a URL from the configuration file", async () => {
   const other = await serve(answer)
   expect(await svc("keys list --json", { SVC_API_URL: server.url, SVC_API_KEY: fresh })).toMatchObject({ code: 0 })
   expect(server.received[0]?.headers.authorization).toBe(`Bearer ${fresh}`)
@@ -192,7 +192,7 @@ test("SVC_API_KEY goes to SVC_API_URL alone: not to another --api-url, not to on
   expect(other.received.filter(({ headers }) => headers.authorization !== undefined)).toEqual([])
 })
 
-test("a kept key goes to the URL it was made for, compared exactly", async () => {
+test("a stored key is sent only to its exact URL", async () => {
   const { port } = new URL(server.url)
   for (const url of [`http://localhost:${port}`, `${server.url}/v1`]) {
     expectError(await svc(`keys list --json --api-url ${url}`), "missing-credentials")
@@ -202,7 +202,7 @@ test("a kept key goes to the URL it was made for, compared exactly", async () =>
   expect((await svc(`keys list --json --api-url HTTP://127.0.0.1:${port}/`)).code).toBe(0)
 })
 
-test("no key leaves this machine unencrypted", async () => {
+test("no key is sent unencrypted to another machine", async () => {
   const url = "http://api.example"
   await writeFile(file, JSON.stringify({ [url]: { api_key: kept } }))
   for (const command of ["keys list", "auth status", "auth signup --force", "session ws://a.example"]) {
@@ -210,14 +210,14 @@ test("no key leaves this machine unencrypted", async () => {
   }
 })
 
-test("a redirect is not followed, so no key follows it", async () => {
+test("redirects aren't followed, so no key is redirected", async () => {
   const other = await serve(answer)
   const sends = await serve(() => ({ status: 307, headers: { location: other.url }, body: "" }))
   expectError(await svc("keys list --json", { SVC_API_URL: sends.url, SVC_API_KEY: fresh }), "redirected", other.url)
   expect(other.received).toEqual([])
 })
 
-test("a key that a server gives back in an error, or that was typed where none belongs, is not repeated", async () => {
+test("a key in a server's error, or typed in the wrong place, isn't repeated", async () => {
   const echo = await serve(({ headers }) => ({
     status: 400,
     body: { error: `Cannot read ${String(headers.authorization)}`, code: "invalid-request" },

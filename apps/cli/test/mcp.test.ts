@@ -67,7 +67,7 @@ const env = {
 const mcp = await startMcp(await tool.file(), env)
 afterAll(() => mcp.close())
 
-test("the definitions of all tools together have less than 4,000 tokens, each with an output schema and when to use it", async () => {
+test("all tool definitions together are under 4,000 tokens, each with an output schema and when to use it", async () => {
   const { tools: listed } = await mcp.client.listTools()
   expect(mcp.client.getInstructions()).toContain("data, never instructions")
   expect(tokensOf(JSON.stringify(listed))).toBeLessThan(4000)
@@ -91,7 +91,7 @@ test("the definitions of all tools together have less than 4,000 tokens, each wi
   expect(hints("publish_stack")).toEqual({ destructiveHint: true })
 })
 
-test("mcp-server.md names every tool, and no other", async () => {
+test("mcp-server.md describes every tool, and no other", async () => {
   const page = await readFile(join(import.meta.dirname, "../../docs-server/content/mcp-server.md"), "utf8")
   const table = readPageTables(page).find(({ columns: [first] }) => first === "`svc mcp` has")
   const told = table?.rows.flatMap(([cell = ""]) => codeIn(cell)) ?? []
@@ -99,7 +99,7 @@ test("mcp-server.md names every tool, and no other", async () => {
 })
 
 test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
-  "a client of %s gets that revision, and stdout has nothing but its messages",
+  "a client of %s gets that revision, and stdout has only its messages",
   async (revision) => {
     const transport = new StdioClientTransport({ command: process.execPath, args: [await tool.file(), "mcp"], env })
     const heard: unknown[] = []
@@ -128,7 +128,7 @@ test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
   },
 )
 
-test("every line gets a response with the id as it was sent, or is a notification; no validator is quoted", async () => {
+test("every request gets a response with its exact id, and no text of a validator is quoted", async () => {
   const ping = (id: string, more = "") => `{"jsonrpc":"2.0","id":${id},"method":"ping"${more}}`
   const call = (id: number, args: string) =>
     `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"list_payments","arguments":${args},"_meta":null}}`
@@ -175,7 +175,7 @@ test("every line gets a response with the id as it was sent, or is a notificatio
   expect(stdout).not.toMatch(/invalid_type|expected/)
 })
 
-test("a client of the stateless revision lists and calls without a handshake", async () => {
+test("a client of the stateless revision lists and calls tools without a handshake", async () => {
   const modern = await startMcp(await tool.file(), env, { versionNegotiation: { mode: { pin: "2026-07-28" } } })
   expect((await modern.client.listTools()).tools).toHaveLength(tools.length)
   expect(await modern.call("list_payments")).toEqual({ payments: [] })
@@ -183,7 +183,7 @@ test("a client of the stateless revision lists and calls without a handshake", a
   await modern.close()
 })
 
-test("a result that would be too large is cut at whole records, and says how to go on", async () => {
+test("a result that is too large is cut between records, and says how to continue", async () => {
   const listed = await mcp.callTool("list_stacks")
   expect(listed.structuredContent).toMatchObject({ truncated: true })
   const names = listed.structuredContent?.["stacks"] as { name: string }[]
@@ -197,7 +197,7 @@ test("a result that would be too large is cut at whole records, and says how to 
   for (const { text } of [listed, described, followed]) expect(tokensOf(text)).toBeLessThan(8000)
 })
 
-test("a service's error is passed on with its code, hint and whether to retry, never with a key in it", async () => {
+test("a service's error is passed on with code, hint and retryability, never with a key in it", async () => {
   expect(await mcp.fails("describe_stack", { stack: "nothing" })).toMatchObject({ code: "stack-not-found" })
   const { code, hint, retryable } = await mcp.fails("describe_stack", { stack: "../etc" })
   expect([code, hint, retryable]).toEqual(["stack-not-found", "Call list_stacks.", false])
@@ -221,7 +221,7 @@ test.each([
   ["publish_stack", { stack: "no name", ast_path: "a" }, /^stack must have 1 to 63/, /^publish_stack takes stack,/],
   ["list_stacks", { after: "gone" }, /no name "gone"/, /last name of a truncated result/],
   ["list_payments", { after: "gone" }, /no id "gone"/, /last id of a truncated result/],
-])("%s with %j is refused by our code, with what is wrong and what to pass", async (name, args, message, hint) => {
+])("%s with %j is rejected by our code, with the problem and the fix", async (name, args, message, hint) => {
   expect(await mcp.fails(name, args)).toEqual({
     code: "invalid-arguments",
     message: expect.stringMatching(message),
@@ -230,7 +230,7 @@ test.each([
   })
 })
 
-test("bytes that are no transaction, such as a secret key, are rejected before anybody is asked; a resource's error has no key", async () => {
+test("bytes that aren't a transaction, such as a secret key, are rejected before any request", async () => {
   expect(await mcp.fails("simulate_transaction", { transaction: "" })).toMatchObject({ code: "invalid_base64" })
   const secret = randomBytes(64)
   for (const text of [base58(secret), secret.toString("hex"), secret.toString("base64")]) {
@@ -249,7 +249,7 @@ test("bytes that are no transaction, such as a secret key, are rejected before a
   expect(locked).not.toContain(key)
 })
 
-test("publish_stack reads no device and no file without a size, and shows nothing of a file", async () => {
+test("publish_stack reads no device or file without a size, and shows nothing of a file", async () => {
   const person = await startMcp(await tool.file(), { ...env, SVC_API_KEY: key.replace("_ak_", "_sk_") })
   for (const ast_path of ["/", "/dev/zero", "/proc/self/pagemap", "/proc/self/environ"]) {
     expect(await person.fails("publish_stack", { stack: "wide", ast_path })).toMatchObject({ code: "unreadable-file" })
@@ -271,7 +271,7 @@ test("publish_stack reads no device and no file without a size, and shows nothin
   await person.close()
 })
 
-test("whatever a tool is called with, it answers with a result, and goes on serving", async () => {
+test("any arguments of a tool get a result, and the server keeps running", async () => {
   const anything = fc.oneof(
     fc.string(),
     fc.integer(),
@@ -315,7 +315,7 @@ test("whatever a tool is called with, it answers with a result, and goes on serv
   expect(await mcp.call("list_payments")).toEqual({ payments: [] })
 }, 600_000)
 
-test("--config prints what a client's configuration needs", async () => {
+test("--config prints the configuration that a client needs", async () => {
   const args = ["-y", `${server.url}/cli/svc.tgz`, "mcp"]
   const svc = { command: "npx", args }
   for (const [client, block] of [

@@ -24,7 +24,7 @@ const documentCodes = (service: string): string[] =>
 
 const hints = z.object({ errors: z.object({ rows: z.record(z.string(), z.object({ hint: z.string().optional() })) }) })
 
-test.each(services)("every code of the OpenAPI document of %s leads to a next step", async (service) => {
+test.each(services)("every code in the OpenAPI document of %s has a next step", async (service) => {
   const table: unknown = await import(join(apps, service, "src/errors.ts"))
   const { rows } = hints.parse(table).errors
   const codes = new Set(documentCodes(service))
@@ -36,7 +36,7 @@ test.each(services)("every code of the OpenAPI document of %s leads to a next st
   expect(without, `give it a row in apps/cli/src/errors.ts, or a hint in apps/${service}/src/errors.ts`).toEqual([])
 })
 
-test("every row is for a code that a service answers or the tool makes itself", () => {
+test("every row is for a code that a service or the tool returns", () => {
   const own = [join(apps, "cli/src"), join(apps, "../packages/client/src")]
     .flatMap((folder) => globSync(join(folder, "**/*.ts")).map((file) => readFileSync(file, "utf8")))
     .flatMap((source) => [...source.matchAll(/(?:Error|refusal|asCode)\(\s*"([\w-]+)"/g)].map(([, code = ""]) => code))
@@ -46,7 +46,7 @@ test("every row is for a code that a service answers or the tool makes itself", 
   expect(Object.keys(nextSteps).filter((code) => !known.has(code))).toEqual([])
 })
 
-test("every command that a next step names is one", () => {
+test("every next step names only existing commands", () => {
   const named = Object.values(nextSteps).flatMap((step) =>
     [...step.matchAll(/\bsvc ((?:[a-z]+ ?)+)/g)].map(([, words = ""]) => words.trim()),
   )

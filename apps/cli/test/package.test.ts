@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true })
 })
 
-test("the package is small, depends on nothing, and its bytes come out the same again", async () => {
+test("the package is small, has no dependencies, and is built reproducibly", async () => {
   const first = await readFile(tarball)
   expect(first.length).toBeLessThan(300_000)
   expect((await build()).equals(first)).toBe(true)
@@ -63,7 +63,7 @@ test("the package is small, depends on nothing, and its bytes come out the same 
   expect((await stat(join(app, "dist/svc.mjs"))).mode & 0o111).toBe(0o111)
 })
 
-test("npx runs it from a URL without any registry, on the machine's own Node", async () => {
+test("npx runs it from a URL without a registry, on the machine's Node", async () => {
   const bytes = await readFile(tarball)
   const server = await serve(() => ({ headers: { "content-type": "application/gzip" }, body: bytes }))
   const env = {
@@ -78,7 +78,7 @@ test("npx runs it from a URL without any registry, on the machine's own Node", a
   ).toMatchObject({ code: 0, stdout: `${manifest.version}\n` })
 })
 
-test("called through a link, as package managers install it, it runs", async () => {
+test("it runs when called through a link, as package managers install it", async () => {
   const link = join(home, "svc")
   await symlink(join(app, "dist/svc.mjs"), link)
   expect(await runProgram(link, ["--version"])).toMatchObject({ code: 0, stdout: `${manifest.version}\n` })
@@ -86,11 +86,11 @@ test("called through a link, as package managers install it, it runs", async () 
 
 const bash = (script: string) => runProgram("bash", ["--norc", "-c", script, join(app, "dist/svc.mjs")])
 
-test("a reader that has seen enough is no failure", async () => {
+test("a reader that closes the pipe early is no failure", async () => {
   expect(await bash('set -o pipefail; "$0" --help | true')).toEqual({ code: 0, stdout: "", stderr: "" })
 })
 
-test.runIf(existsSync("/dev/full"))("an answer that cannot be written is a failure", async () => {
+test.runIf(existsSync("/dev/full"))("output that can't be written is a failure", async () => {
   expect(await bash('"$0" --help > /dev/full')).toEqual({
     code: 1,
     stdout: "",

@@ -25,7 +25,7 @@ const sendArgs = (id: string) => ["send", "--id", id, "--stack", "transfers", "-
 const send = (id: string, { base64, signature }: { readonly base64: string; readonly signature: string }) =>
   setup.inFastTime(setup.svc(sendArgs(id), base64), signature)
 
-test("a payment that was killed while it was sent ends by the same command, and lands once, whatever is signed for it", async () => {
+test("a payment that was killed while sending is finished by the same command, and lands once", async () => {
   const recipient = await setup.wallet.newAddress()
   const first = await setup.wallet.transfer(1_000_000n, undefined, recipient)
   let onLookUp = (): void => {}
@@ -104,7 +104,7 @@ test("another payment under a used id is rejected; a forgotten id is free", asyn
   expect((await send("a b", await setup.wallet.transfer(2_000_000n))).code).toBe(0)
 })
 
-test("given up, a payment is open: settle ends it, and until then it can't be forgotten without force", async () => {
+test("an undecided payment stays open: settle ends it, and until then only force can forget it", async () => {
   const { base64, signature } = await setup.wallet.transfer()
   // The chain's time doesn't pass fast enough for it to be final.
   const left = await setup.svc([...sendArgs("left"), "--timeout", "6"], base64)
@@ -120,7 +120,7 @@ test("given up, a payment is open: settle ends it, and until then it can't be fo
   expect((await setup.svc(["payments", "settle", "--stack", "transfers"])).code).toBe(0)
 })
 
-test("a payment tells its purpose, and continues at a relay that has moved only where that is allowed", async () => {
+test("a payment shows its purpose, and continues at a relay that has moved only if that is allowed", async () => {
   const { base64, signature } = await setup.wallet.transfer()
   expect(await setup.svc([...sendArgs("moved"), "--purpose", "rent to Ada", "--timeout", "6"], base64)).toMatchObject({
     code: 3,
@@ -142,7 +142,7 @@ test("a payment tells its purpose, and continues at a relay that has moved only 
   await moved.close()
 })
 
-test("a payment whose copy is rejected stays open and says so; the same bytes land it, and other ids can't have them", async () => {
+test("a payment whose copy is rejected stays open: only the same bytes can land it, under the same id", async () => {
   const { base64, signature } = await setup.wallet.transfer()
   const rejected = saying({ error: { code: -32003, message: "Transaction signature verification failure" } })
   answerTo = (body) => (methodOf(body) === "sendTransaction" ? rejected : undefined)
@@ -161,7 +161,7 @@ test("a payment whose copy is rejected stays open and says so; the same bytes la
   expect(json(await setup.svc(sendArgs("rejected"), base64))).toMatchObject({ state: "landed", signature })
 })
 
-test("a damaged record is shown as such, never taken for none, and goes by force", async () => {
+test("a damaged record is shown as damaged, never treated as missing, and removed only by force", async () => {
   const before = new Set(await readdir(journal()))
   const payment = await setup.wallet.transfer()
   expect((await send("broken", payment)).code).toBe(0)
@@ -181,7 +181,7 @@ test("a damaged record is shown as such, never taken for none, and goes by force
   expect((await setup.svc(["payments", "list"])).stdout).not.toContain("damaged")
 })
 
-test("an id that can't be one, and a folder that can't be written to, are clear errors with nothing sent", async () => {
+test("an invalid id and a read-only folder are clear errors, and nothing is sent", async () => {
   const { base64 } = await setup.wallet.transfer()
   expectError(await setup.svc(sendArgs("a\u0007"), base64), "invalid-id")
   expectError(
@@ -191,7 +191,7 @@ test("an id that can't be one, and a folder that can't be written to, are clear 
   )
 })
 
-describe("with a provider that lies", () => {
+describe("with a provider that returns wrong results", () => {
   // A lie about the simulation ends a payment before it begins, and nobody notices a chain whose whole history is gone.
   const told = Object.entries(providerLies).filter(([, [methods]]) => methods?.[0] !== "simulateTransaction")
   const about = (body: string) =>
@@ -238,7 +238,7 @@ describe("with a provider that lies", () => {
   }
 
   test.each(lies)(
-    "that %s, every command and tool says what became of its payment",
+    "that %s: every command and tool reports what became of its payment",
     async (name, lie) => {
       for (const lands of [true, false]) {
         const made = Object.entries(paths).map(async ([path, run], index) => {

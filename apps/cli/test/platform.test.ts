@@ -44,7 +44,7 @@ const done = async (args: string): Promise<Record<string, unknown>> => Object(re
 const fails = async (args: string, ...expected: [code: string, text?: string | RegExp]) =>
   expectError(await svc(`${args} --json`), ...expected)
 
-test("what explore shows of the whole registry, of one stack and of one entity is the same", async () => {
+test("explore shows the same for the whole registry, one stack and one entity", async () => {
   const { registry } = await done("explore")
   expect(Array.isArray(registry) && registry.length > 0).toBe(true)
   for (const stack of Array.isArray(registry) ? registry : []) {
@@ -58,7 +58,7 @@ test("what explore shows of the whole registry, of one stack and of one entity i
   }
 })
 
-test("an agent's key is rotated in place, and the API's refusals come through by their codes", async () => {
+test("an agent's key is rotated in place, and the API's errors are reported by their codes", async () => {
   const identity = await done("auth signup --name Scout")
   expect(identity).toMatchObject({ display_name: "Scout", status: "active", api_url: url })
   expect(await done("auth status")).toEqual(identity)
@@ -77,12 +77,12 @@ test("an agent's key is rotated in place, and the API's refusals come through by
   await fails("keys list", "missing-credentials")
 })
 
-test("without a person's key nothing is published, and the next step is said", async () => {
+test("publishing without a person's key fails with the next step", async () => {
   const refused = await svc("push first.json --name my-transfers --json")
   expectError(refused, "missing-credentials", /person's key.*svc auth login/)
 })
 
-test("a person's key is kept beside the agent's, and both are shown, never the keys", async () => {
+test("a person's key is stored next to the agent's; status shows both accounts, never the keys", async () => {
   await done("auth signup")
   const login = await svc("auth login --json", personsKey)
   expect(json(login)).toMatchObject({ slug: null, status: "active", key_hint: expect.stringMatching(/^svc_sk_…/) })
@@ -100,7 +100,7 @@ test("a person's key is kept beside the agent's, and both are shown, never the k
   ).toMatchObject({ code: 1 })
 })
 
-test("a rejected AST leaves nothing behind, and its first errors are all printed", async () => {
+test("a rejected AST changes nothing, and its first errors are all printed", async () => {
   await writeFile(join(tool.home, "faulty.json"), '{"stack_name":"","entities":[{}]}')
   const refused = await svc("push faulty.json --name faulty --json")
   expectError(refused, "invalid-request")
@@ -110,7 +110,7 @@ test("a rejected AST leaves nothing behind, and its first errors are all printed
   expect(await done("specs")).toEqual([])
 })
 
-test("push publishes and follows to the end; what it made is listed; a breaking change waits for approval", async () => {
+test("push publishes and follows the run; results are listed; a breaking change waits for approval", async () => {
   const options = "--name my-transfers --websocket-url wss://stack.example/my-transfers --visibility public"
   const first = await svc(`push first.json ${options} --json`)
   expect(first.stderr).toContain("svc runs ")
@@ -131,7 +131,7 @@ test("push publishes and follows to the end; what it made is listed; a breaking 
   expect(Object.keys(await done("builds")).length).toBeGreaterThanOrEqual(3)
 })
 
-test("a deployment is stopped, started, rolled back and deleted; what its state forbids is said", async () => {
+test("a deployment is stopped, started, rolled back and deleted; an operation its state forbids is an error", async () => {
   const id = Object((await done("deployments"))[0]).id
   const status = () => done(`deployments ${id}`)
   await fails(`deployments delete ${id}`, "deployment-active")
@@ -149,7 +149,7 @@ test("a deployment is stopped, started, rolled back and deleted; what its state 
   expect((await svc(`deployments delete ${id}`)).code).toBe(0)
 })
 
-test("a wrong file, a wrong word or a number that is none is said before anything is asked", async () => {
+test("a wrong file, word or number is reported before any request", async () => {
   await writeFile(join(tool.home, "list.json"), "[]")
   await fails("push list.json --name a", "invalid-ast")
   await fails("push none.json --name a", "unreadable-file")

@@ -96,7 +96,7 @@ test.each(nodes)("an encrypted API and a stream are reached through a proxy with
 const explore = (env: Record<string, string>) =>
   tool.svc(["explore", "--json", "--api-url", "http://api.example"], { env })
 
-test("an unencrypted URL is sent to the proxy as a whole, and this machine is reached without it", async () => {
+test("unencrypted requests go through the proxy, and requests to this machine don't", async () => {
   asked.length = 0
   const env = { http_proxy: `127.0.0.1:${portOf(proxy)}` }
   expect(resultOf(await explore(env))).toEqual({ registry: [] })
@@ -106,7 +106,7 @@ test("an unencrypted URL is sent to the proxy as a whole, and this machine is re
   expect(asked.at(-1)).toBe("GET /api/registry?limit=100&include=schema")
 })
 
-test("a proxy that can't be reached, or rejects the request, is named without its password", async () => {
+test("an unreachable or rejecting proxy is named without its password", async () => {
   const secret = "my%20secret"
   const named = `http://me:${secret}@127.0.0.1:${portOf(proxy)}`
   const failing = async (env: Record<string, string>, url: string, text: RegExp) => {

@@ -13,7 +13,7 @@ beforeEach(() => {
   setup.platform.received.length = 0
 })
 
-test("send says the signature first, waits for the end, and exits 0 when it landed; status finds it again", async () => {
+test("send prints the signature first, waits for the result, and exits 0 once it landed; status finds it again", async () => {
   const { base64, signature } = await setup.wallet.transfer()
   const sent = await setup.svc(["send", "--stack", "transfers", "--json"], `${base64}\n`)
   expect(sent.stderr).toBe(`Signature: ${signature}\n`)
@@ -32,7 +32,7 @@ test("send says the signature first, waits for the end, and exits 0 when it land
   })
 })
 
-test("the bytes may come raw from a file, and the outcome is a table for people", async () => {
+test("the bytes may be a raw file, and the outcome is a table for people", async () => {
   const { base64, signature } = await setup.wallet.transfer()
   const file = join(setup.tool.home, "transaction.bin")
   await writeFile(file, Buffer.from(base64, "base64"))
@@ -42,7 +42,7 @@ test("the bytes may come raw from a file, and the outcome is a table for people"
   expect(sent.stdout).toContain(signature)
 })
 
-test("base64 in quotes, in several lines, with a byte order mark or in UTF-16 is the same transaction", async () => {
+test("quoted or multi-line base64, with a byte order mark or in UTF-16, is the same transaction", async () => {
   const { base64 } = await setup.wallet.transfer()
   const lines = base64.replaceAll(/.{60}/g, "$&\r\n")
   const utf16 = Buffer.from(`\ufeff${lines}\r\n`, "utf16le")
@@ -55,7 +55,7 @@ test("base64 in quotes, in several lines, with a byte order mark or in UTF-16 is
   }
 })
 
-test("a failing transaction is not submitted, with the provider's reason and exit 1; simulate says so before", async () => {
+test("a failing transaction isn't submitted: the provider's reason and exit 1; simulate shows it before", async () => {
   const { base64, signature } = await setup.wallet.transfer(10_000_000_000n)
   const sent = await setup.svc(["send", "--stack", "transfers", "--json"], base64)
   expect(sent.code).toBe(1)
@@ -80,7 +80,7 @@ test("a failing transaction is not submitted, with the provider's reason and exi
   expect(await setup.svc(["simulate", "--stack", "transfers"], good.base64)).toMatchObject({ code: 0, stderr: "" })
 })
 
-test("a transaction that landed long ago is found, not sent again, whatever its blockhash and last height", async () => {
+test("a transaction that landed long ago is found, not sent again", async () => {
   const { base64, signature } = await setup.wallet.transfer()
   const args = ["send", "--stack", "transfers", "--json"]
   expect((await setup.svc(args, base64)).code).toBe(0)
@@ -126,7 +126,7 @@ describe("before anything is sent", () => {
     return json(ended)
   }
 
-  test("bytes that are no signed transaction are rejected with their own code, and no key travels", async () => {
+  test("bytes that aren't a signed transaction are rejected with their own code, and no key is sent", async () => {
     const { base64 } = await setup.wallet.transfer()
     const bytes = Buffer.from(base64, "base64")
     const unsigned = Buffer.from(bytes).fill(0, 1, 65).toString("base64")
@@ -147,7 +147,7 @@ describe("before anything is sent", () => {
     expectError(await setup.svc(["send", "nowhere.bin", "--stack", "transfers", "--json"]), "unreadable-file")
   })
 
-  test("a wallet's secret key in place of a transaction stays here, in each form that wallets write, also for simulate", async () => {
+  test("a wallet's secret key in any format is never sent in place of a transaction, nor simulated", async () => {
     const secret = randomBytes(64)
     const file = join(setup.tool.home, "id.json")
     const forms = [
@@ -169,7 +169,7 @@ describe("before anything is sent", () => {
     expect(setup.platform.received).toEqual([])
   })
 
-  test("without a stack, with two ways to name one, or with an odd number the call is wrong", async () => {
+  test("a call with no stack, with two, or with an odd number is a usage error", async () => {
     const { base64 } = await setup.wallet.transfer()
     for (const options of [
       [],
@@ -182,7 +182,7 @@ describe("before anything is sent", () => {
     }
   })
 
-  test("an unknown stack and a relay that is not there are said", async () => {
+  test("an unknown stack and an unavailable relay are reported", async () => {
     const { base64 } = await setup.wallet.transfer()
     const unknown = await setup.svc(["send", "--stack", "nothing", "--json"], base64)
     expectError(unknown, "stack-not-found")
@@ -194,7 +194,7 @@ describe("before anything is sent", () => {
   })
 })
 
-describe("a relay that takes a transaction and says no more", () => {
+describe("a relay that accepts a transaction and then stops responding", () => {
   const silent = ({ target }: { readonly target: string }): Reply => {
     if (target.endsWith("/block-height")) return { body: { blockHeight: "100" } }
     if (target.endsWith("/signature-status")) return { body: { status: null, contextSlot: "200" } }
@@ -213,7 +213,7 @@ describe("a relay that takes a transaction and says no more", () => {
     next: `svc status ${signature} --stack transfers --relay-url ${url}`,
   })
 
-  test("after --timeout the outcome is undecided, exit 3, with the command that goes on", async () => {
+  test("after --timeout the outcome is undecided: exit 3, with the command that continues", async () => {
     const { base64, signature } = await setup.wallet.transfer()
     const { url } = await serve(silent)
     const options = ["--stack", "transfers", "--relay-url", url, "--timeout", "1", "--json"]
@@ -231,16 +231,19 @@ describe("a relay that takes a transaction and says no more", () => {
     return { args: [await setup.tool.file(), "send", path, "--stack", "transfers", "--relay-url", url], signature, url }
   }
 
-  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s is no loss: the same, exit 3", async (signal) => {
-    const { args, signature, url } = await begin("interrupted.base64")
-    const child = startProcess(process.execPath, [...args, "--json"], { env: setup.env })
-    await child.waitFor(/Signature:/)
-    child.kill(signal)
-    expect(await child.exited).toBe(3)
-    expect(JSON.parse(child.stdout())).toEqual(undecided(signature, url))
-  })
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "%s doesn't lose the transaction: the same, exit 3",
+    async (signal) => {
+      const { args, signature, url } = await begin("interrupted.base64")
+      const child = startProcess(process.execPath, [...args, "--json"], { env: setup.env })
+      await child.waitFor(/Signature:/)
+      child.kill(signal)
+      expect(await child.exited).toBe(3)
+      expect(JSON.parse(child.stdout())).toEqual(undecided(signature, url))
+    },
+  )
 
-  test("an outcome that cannot be written, or that nobody reads, is told beside it, with the same exit code", async () => {
+  test("an outcome that can't be written goes to standard error too, with the same exit code", async () => {
     const { args, signature, url } = await begin("unwritten.base64")
     const shell = (script: string, given: readonly string[]) =>
       runProgram("bash", ["--norc", "-c", script, process.execPath, ...given], { env: setup.env })

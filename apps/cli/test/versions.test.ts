@@ -64,7 +64,7 @@ beforeEach(async () => {
 
 const svc = (words: string) => tool.svc(words.split(" "), { cwd: folder, env: { SVC_API_URL: api.url } })
 
-test("versions, diff and an older version's schema are the API's answers", async () => {
+test("versions, diff and an older version's schema print the API's responses", async () => {
   expect(json(await svc("versions swaps --json"))).toMatchObject([{ version: 2, current: true }])
   expect((await svc("versions swaps")).stdout).toMatch(/^2 \(current\) +2026-01-01/m)
   difference = {
@@ -84,7 +84,7 @@ test("versions, diff and an older version's schema are the API's answers", async
   }
 })
 
-test("types are a module on the standard output, or in a file, of one version throughout", async () => {
+test("types are one module of one version, on standard output or in a file", async () => {
   expect(await svc("types swaps")).toMatchObject({ code: 0, stdout: "// typescript 2\n", stderr: "" })
   expect(json(await svc("types Swaps --language json-schema --at 1 --json"))).toEqual({
     name: "swaps",
@@ -98,7 +98,7 @@ test("types are a module on the standard output, or in a file, of one version th
   expect(await svc("types swaps --language cobol")).toMatchObject({ code: 2 })
 })
 
-test("a file that is written is replaced whole and keeps its mode; of a link the file that it leads to, made if it is missing", async () => {
+test("an output file is replaced as a whole and keeps its mode; a link's target is written, or created", async () => {
   const outside = join(tool.home, "outside")
   const pathOf = (name: string) => join(folder, name)
   for (const [name, words] of [
@@ -122,7 +122,7 @@ test("a file that is written is replaced whole and keeps its mode; of a link the
   expect((await readdir(folder)).toSorted()).toEqual(["svc.lock.json", "types.ts"])
 })
 
-test("- is the standard output; a pipe and the system's names of open files are written as they are", async () => {
+test("- is standard output; pipes and /dev paths are written directly", async () => {
   expect(await svc("types swaps --output -")).toMatchObject({ code: 0, stdout: "// typescript 2\n" })
   execFileSync("mkfifo", [join(folder, "pipe")])
   const read = readFile(join(folder, "pipe"), "utf8")
@@ -140,7 +140,7 @@ test("- is the standard output; a pipe and the system's names of open files are 
   expect((await lstat("/dev/stdout")).isSymbolicLink()).toBe(true)
 })
 
-test("lock writes name, version, content and API, sorted, and keeps what it is not asked for", async () => {
+test("lock writes name, version, content and API, sorted, and keeps all other entries", async () => {
   expect((await svc("lock transfers")).code).toBe(0)
   const locked = await svc("lock Swaps --json")
   const stacks = [
@@ -153,7 +153,7 @@ test("lock writes name, version, content and API, sorted, and keeps what it is n
   expect(JSON.parse(await readFile(join(folder, "svc.lock.json"), "utf8"))).toEqual({ stacks })
 })
 
-test("check passes what is the same or compatible, and exits 1 with the changes when something breaks", async () => {
+test("check passes identical and compatible versions, and exits 1 with the changes if something breaks", async () => {
   await svc("lock swaps transfers")
   expect(json(await svc("check --json"))).toEqual({
     stacks: [
@@ -176,7 +176,7 @@ test("check passes what is the same or compatible, and exits 1 with the changes 
   })
 })
 
-test("a stack that is gone, or another one under its name, breaks what is locked", async () => {
+test("a stack that is gone, or another one under its name, breaks the lock", async () => {
   await svc("lock swaps transfers")
   served = { transfers: { version: 1, hash: "other" } }
   const broken = json(await svc("check --json"))
@@ -186,13 +186,13 @@ test("a stack that is gone, or another one under its name, breaks what is locked
   })
 })
 
-test("a deprecated stack is warned of, with its successor", async () => {
+test("a deprecated stack is a warning with its successor", async () => {
   served["swaps"] = { version: 2, hash: "b", deprecated: { message: "Old.", since: "x", successor: "transfers" } }
   const stderr = "swaps is deprecated: Old. Its successor: svc explore transfers\n"
   expect(await svc("lock swaps")).toMatchObject({ stderr })
 })
 
-test("an entry of another API is reported and not asked there", async () => {
+test("an entry of another API is reported, and no request is made for it", async () => {
   const stacks = [{ name: "swaps", version: 1, content_hash: "b", api_url: "https://other.example" }]
   await writeFile(join(folder, "svc.lock.json"), JSON.stringify({ stacks }))
   api.received.length = 0
@@ -202,7 +202,7 @@ test("an entry of another API is reported and not asked there", async () => {
   expect(api.received).toEqual([])
 })
 
-test("without a lock file, or with a broken one, check says what to do", async () => {
+test("without a valid lock file check says what to do", async () => {
   expectError(await svc("check --json"), "no-lock", "svc lock STACK")
   for (const text of ["", "[]", '{"stacks":{}}', '{"stacks":[{"name":"a"}]}', '{"stacks":[null]}']) {
     await writeFile(join(folder, "svc.lock.json"), text)
@@ -211,7 +211,7 @@ test("without a lock file, or with a broken one, check says what to do", async (
   }
 })
 
-test("check --watch prints a line for each change of a locked stack, and ends at the first breaking one if asked to", async () => {
+test("check --watch prints a line for each change of a locked stack, and on request ends at the first breaking one", async () => {
   served = { transfers: { version: 1, hash: "a" } }
   expect((await svc("lock transfers")).code).toBe(0)
   const told = [

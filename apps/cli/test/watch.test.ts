@@ -17,7 +17,7 @@ const platform = await startServer(({ target }) => ({
 const tool = await makeTool()
 afterAll(() => stream.close())
 
-test("svc watch says on the standard error that it reconnects, once per loss, and goes on", async () => {
+test("svc watch reports each reconnection once on standard error, and continues", async () => {
   let connections = 0
   stream.on("connection", (socket) => {
     const key = `k${++connections}`

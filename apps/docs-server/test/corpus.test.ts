@@ -33,7 +33,7 @@ test.each([
   expect([...(await loadCorpus(dir)).pages.keys()].sort()).toEqual(slugs)
 })
 
-test("a title is the front matter's, else the first heading, else the last part of the path", async () => {
+test("a title comes from the front matter, or the first heading, or the last part of the path", async () => {
   await write({
     "a.md": "---\ntitle: 'Front: matter'\n---\n# Heading\n",
     "b.md": "text\n\n## `Code` heading\n",
@@ -51,7 +51,7 @@ test("a title is the front matter's, else the first heading, else the last part 
   ])
 })
 
-test("names in braces are filled in when asked for, fences included, and left alone otherwise", async () => {
+test("names in braces are replaced on request, in fences too, and left alone otherwise", async () => {
   await write({ "a.md": "see {base_url}\n\n```\ncurl {base_url}/x\n```\n" })
   const filled = await loadCorpus(dir, { fill: { base_url: "https://docs.example" } })
   expect(filled.pages.get("a")?.markdown).toBe("see https://docs.example\n\n```\ncurl https://docs.example/x\n```\n")
@@ -73,16 +73,16 @@ test.each([
     { "skills/a/SKILL.md": "---\nname: b\ndescription: c\n---\n" },
     /SKILL\.md: its name must be/,
   ],
-])("a page that can't be read stops the start with path and reason: %s", async (_, files, message) => {
+])("a page that can't be read stops the start with its path and the reason: %s", async (_, files, message) => {
   await write(files)
   await expect(loadCorpus(dir)).rejects.toThrow(message)
 })
 
-test("a missing folder is named", async () => {
+test("a missing folder is reported by name", async () => {
   await expect(loadCorpus(join(dir, "none"))).rejects.toThrow(/none: ENOENT/)
 })
 
-test("a link that leads outside the folder is no page", async () => {
+test("a link out of the folder isn't a page", async () => {
   const outside = await testFolder()
   await writeFile(join(outside, "secret.md"), "secret")
   await write({ "a.md": "a" })
@@ -92,7 +92,7 @@ test("a link that leads outside the folder is no page", async () => {
   expect([...(await loadCorpus(dir)).pages.keys()]).toEqual(["a", "d"])
 })
 
-test("a page at one of the server's own paths is warned about", async () => {
+test("a page at one of the server's paths is a warning", async () => {
   await write({ "mcp.md": "a", "cli/x.md": "b", "other.md": "c" })
   expect((await loadCorpus(dir)).warnings).toEqual([
     "cli/x.md: the path /cli/x is the server's own; served as /cli/x.md and .html only",
@@ -100,7 +100,7 @@ test("a page at one of the server's own paths is warned about", async () => {
   ])
 })
 
-test("the version changes with any page and with nothing else", async () => {
+test("the version changes with any page, and with nothing else", async () => {
   await write({ "a.md": "a", "b.md": "b" })
   const first = (await loadCorpus(dir)).version
   expect((await loadCorpus(dir)).version).toBe(first)
@@ -108,7 +108,7 @@ test("the version changes with any page and with nothing else", async () => {
   expect((await loadCorpus(dir)).version).not.toBe(first)
 })
 
-test("a pipe with the name of a page is no page, and nobody waits for it", async () => {
+test("a pipe with the name of a page isn't a page, and is never opened", async () => {
   await write({ "a.md": "a" })
   execFileSync("mkfifo", [join(dir, "b.md")])
   await symlink(join(dir, "b.md"), join(dir, "c.md"))

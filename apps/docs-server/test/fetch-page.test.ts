@@ -42,7 +42,7 @@ test.each([
   "https://docs.example/keys.md",
   " keys ",
   "./keys.md",
-])("%s names the page keys", (slug) => {
+])("%s finds the page keys", (slug) => {
   expect(ask(library, "fetch_page", { slug })).toMatchObject({
     slug: "keys",
     title: "Keys",
@@ -50,12 +50,12 @@ test.each([
   })
 })
 
-test("a slug as search_docs gives it names its page, whatever characters it has", () => {
+test("a slug from search_docs finds its page, whatever characters it has", () => {
   const odd = libraryOf({ "guides/c#": "# Sharp\n", "why?": "# Why\n", "a%20b": "# Encoded\n" })
   for (const slug of odd.corpus.pages.keys()) expect(ask(odd, "fetch_page", { slug })).toMatchObject({ slug })
 })
 
-test.each(["index", "/", "https://docs.example/", "https://docs.example"])("%s names the root page", (slug) => {
+test.each(["index", "/", "https://docs.example/", "https://docs.example"])("%s finds the root page", (slug) => {
   expect(ask(library, "fetch_page", { slug })).toMatchObject({ slug: "index" })
 })
 
@@ -65,14 +65,14 @@ test.each([
   [{ slug: "keys", section: "Rotation" }, "rotation"],
   [{ slug: "keys", section: "#rotation" }, "rotation"],
   [{ slug: "keys#rotation", section: "Über uns" }, "über-uns"],
-])("%j is the section %s alone", (args, anchor) => {
+])("%j returns only section %s", (args, anchor) => {
   const part = ask(library, "fetch_page", { ...args, sections: true })
   expect(part).toMatchObject({ section: anchor, truncated: false })
   const listed = (part["sections"] as { anchor: string; tokens: number }[]).find((section) => section.anchor === anchor)
   expect(listed?.tokens).toBe(Math.ceil(String(part["content"]).length / 4))
 })
 
-test("the parts joined by nothing are the page or section again, at any budget, and none cuts a fence", () => {
+test("the concatenated parts are exactly the page or section, at any budget, and no part cuts a fence", () => {
   const what = fc.constantFrom<object>(
     { slug: "guides/long" },
     { slug: "guides/long", section: "part-3" },
@@ -88,7 +88,7 @@ test("the parts joined by nothing are the page or section again, at any budget, 
   )
 })
 
-test("a part keeps to its budget unless it is one block", () => {
+test("a part fits its budget unless it is one block", () => {
   for (const part of readAll({ slug: "guides/long", max_tokens: 50 })) expect(part.length).toBeLessThanOrEqual(200)
   const huge = `\`\`\`\n${"x\n\n".repeat(500)}\`\`\`\n`
   const other = libraryOf({ huge: `a\n\n${huge}\nb\n` })
@@ -96,7 +96,7 @@ test("a part keeps to its budget unless it is one block", () => {
   expect(ask(other, "fetch_page", { slug: "huge", max_tokens: 1, cursor: second })["content"]).toBe(`${huge}\n`)
 })
 
-test("a budget over the cap is the cap", () => {
+test("a budget over the maximum is reduced to the maximum", () => {
   const other = libraryOf({ big: "word word word word\n\n".repeat(10_000) })
   expect(
     String(ask(other, "fetch_page", { slug: "big", max_tokens: 1_000_000 })["content"]).length,
@@ -106,19 +106,19 @@ test("a budget over the cap is the cap", () => {
   )
 })
 
-test("sections are listed when they are asked for, and when the page goes on", () => {
+test("sections are listed on request, and if the page continues", () => {
   expect(read({ slug: "keys" })).not.toHaveProperty("sections")
   expect(read({ slug: "keys", sections: true })).toHaveProperty("sections.length", 3)
   expect(read({ slug: "guides/long", max_tokens: 20 })).toHaveProperty("sections.length", 41)
 })
 
-test("an unknown page is rejected with the three nearest slugs, an unknown section with the page's own", () => {
+test("an unknown page is rejected with the three nearest slugs, an unknown section with the page's sections", () => {
   expect(refusal({ slug: "guide/lon" })).toContain("Nearest slugs: guides/long, ")
   expect(refusal({ slug: "keys", section: "nope" })).toContain("keys, rotation, über-uns")
   expect(refusal({ slug: "../../etc/passwd" })).toContain("There is no page")
 })
 
-test("a cursor of another page, section, version or of nobody is rejected with a clear text", () => {
+test("a cursor of another page, section or version, or an invented one, is rejected with a clear message", () => {
   const { next_cursor: cursor } = read({ slug: "guides/long", max_tokens: 20 })
   expect(refusal({ slug: "keys", cursor })).toContain("another page or section")
   expect(refusal({ slug: "guides/long", section: "part-3", cursor })).toContain("another page or section")
@@ -133,7 +133,7 @@ test("a cursor of another page, section, version or of nobody is rejected with a
   )
 })
 
-test("a cursor that is made up with the right seal is rejected as well", () => {
+test("an invented cursor with a valid checksum is rejected too", () => {
   for (const text of ["", "{", "[]", "[1]", "null", '["v1"', '{"v1":1}']) {
     const payload = Buffer.from(text).toString("base64url")
     const cursor = `${payload}.${hash("sha256", `cursor ${payload}`, "base64url").slice(0, 12)}`
@@ -141,7 +141,7 @@ test("a cursor that is made up with the right seal is rejected as well", () => {
   }
 })
 
-test("an answer lists 500 sections at most, however many the page has and however long their headings are", () => {
+test("a response lists at most 500 sections, however many the page has and however long their headings are", () => {
   const headings = Array.from({ length: 2000 }, (_, i) => `## ${i} ${"long ".repeat(1000)}\n`).join("")
   const other = libraryOf({ many: headings })
   const { sections } = ask(other, "fetch_page", { slug: "many", max_tokens: 1 })
@@ -150,7 +150,7 @@ test("an answer lists 500 sections at most, however many the page has and howeve
   expect(refusal({ slug: "many", section: "none" }, other).length).toBeLessThan(100_000)
 })
 
-test("any reference is answered or rejected, never an internal error", () => {
+test("any reference gets a result or a rejection, never an internal error", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: anyCharacter, minLength: 1, maxLength: 100 }),

@@ -17,7 +17,7 @@ const post = (body: string | Uint8Array, headers?: Record<string, string>): Prom
 const raw = async (bytes: string | Uint8Array): Promise<number> =>
   Number(/^HTTP\/1\.1 (\d+)/.exec(await rawExchange(server.port, bytes))?.[1] ?? 0)
 
-test("no path leads to a 5xx or to a file that is no page", async () => {
+test("no path returns a 5xx, or a file that isn't a page", async () => {
   const part = fc.oneof(
     fc.constantFrom(
       "..",
@@ -53,7 +53,7 @@ test("no path leads to a 5xx or to a file that is no page", async () => {
 const encodeAll = (text: string): string =>
   [...new TextEncoder().encode(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("")
 
-test("no body leads to a 5xx, and what isn't JSON-RPC gets an error that says so", async () => {
+test("no body returns a 5xx; a body that isn't JSON-RPC gets an error that says so", async () => {
   const anything = fc.oneof(
     fc.uint8Array({ maxLength: 300 }).map((bytes) => new Uint8Array(bytes)),
     fc.string({ unit: anyCharacter }),
@@ -124,7 +124,7 @@ const params = fc.oneof(
   }),
 )
 
-test("any well-formed request is answered in JSON-RPC with its id, in every revision", async () => {
+test("any well-formed request gets a JSON-RPC response with its id, in every revision", async () => {
   await fc.assert(
     fc.asyncProperty(
       method,
@@ -153,7 +153,7 @@ test("any well-formed request is answered in JSON-RPC with its id, in every revi
   )
 })
 
-test("headers of any content never lead to a 5xx", async () => {
+test("no headers return a 5xx", async () => {
   const name = fc.constantFrom(
     "accept",
     "accept-encoding",
@@ -204,7 +204,7 @@ test("headers of any content never lead to a 5xx", async () => {
   )
 })
 
-test("bodies nested as deeply as their size allows are answered", async () => {
+test("bodies with the deepest nesting that fits get a response", async () => {
   const deep = (open: string, close: string, count: number) => open.repeat(count) + close.repeat(count)
   for (const nested of [deep("[", "]", 30_000), deep('{"a":', "}", 10_000).replace(":}", ":1}"), deep("[", "]", 25)])
     for (const body of [

@@ -36,7 +36,7 @@ const piece = fc.constantFrom(
 )
 const page = fc.array(piece, { maxLength: 25 }).map((pieces) => pieces.join(""))
 
-test("the blocks of a page joined by nothing are the page", () => {
+test("the blocks of a page, concatenated, are the page", () => {
   fc.assert(
     fc.property(fc.oneof(page, fc.string({ unit: anyCharacter })), (markdown) => {
       expect(blocksOf(markdown).join("")).toBe(markdown)
@@ -45,7 +45,7 @@ test("the blocks of a page joined by nothing are the page", () => {
   )
 })
 
-test("no cut falls inside a fence, whatever stands in it", () => {
+test("no cut falls inside a fence, whatever it contains", () => {
   const lines = fc.array(fc.constantFrom("", "# x", "---", "- a", "text", "``", "~~", "| a |", "> q"), { maxLength: 8 })
   const fence = fc
     .tuple(fc.constantFrom("```", "````", "~~~"), lines)
@@ -61,7 +61,7 @@ test("no cut falls inside a fence, whatever stands in it", () => {
   )
 })
 
-test("a section runs to the next heading of its rank or higher, and costs what its text costs", () => {
+test("a section runs to the next heading of its level or higher, and its size is its text's", () => {
   const markdown = "intro\n\n# A\n\na\n\n## B\n\nb\n\n### C\n\nc\n\n## B\n\nd\n\n# E {#custom}\n\ne\n"
   const { sections, lead } = outline(markdown, 0)
   expect(
@@ -77,12 +77,12 @@ test("a section runs to the next heading of its rank or higher, and costs what i
   expect(lead).toBe("intro")
 })
 
-test("anchors differ within a page, even where headings repeat or have no letters", () => {
+test("anchors are unique in a page, even if headings repeat or have no letters", () => {
   const { sections } = outline("# a\n\n# a\n\n# a-1\n\n# 🎉\n\n# 🎉\n", 0)
   expect(new Set(sections.map(({ anchor }) => anchor)).size).toBe(5)
 })
 
-test("nothing is lost below lists and quotes nested deep, and the text inside them stays", () => {
+test("deeply nested lists and quotes lose nothing, and keep the text inside", () => {
   for (const depth of [11, 25, 60, 2000])
     for (const mark of ["- ", "> "]) {
       const deep = `# A\n\n${mark.repeat(depth)}deep\n\n## B\n\n${"- x\n\n".repeat(3)}## C\n`
@@ -91,14 +91,14 @@ test("nothing is lost below lists and quotes nested deep, and the text inside th
     }
 })
 
-test("headings and titles are read without their marks", () => {
+test("headings and titles are read without their markup", () => {
   expect(plainText("Bearer `<API_KEY>` and ``<`a`>`` <br> `Vec<u8>`")).toBe("Bearer <API_KEY> and <`a`> Vec<u8>")
   expect(plainText("**Bold** _and_ `code` [link](https://x.example/a_b) ![alt](i.png) <Badge/>")).toBe(
     "Bold and code link alt",
   )
 })
 
-test("MDX: imports, exports, comments and tags go, text between tags stays", () => {
+test("MDX: imports, exports, comments and tags are removed, text between tags is kept", () => {
   const source = `import A from "a"
 import {
   B,
@@ -123,7 +123,7 @@ import the module, then go on
   )
 })
 
-test("MDX: fences and inline code stay byte for byte", () => {
+test("MDX: fences and inline code are kept byte for byte", () => {
   const code = fc.string({
     unit: fc.constantFrom("<", ">", "{", "}", "a", " ", "\n", "/", '"', "import x from 'x'\n", "</A>"),
   })
@@ -137,7 +137,7 @@ test("MDX: fences and inline code stay byte for byte", () => {
   )
 })
 
-test("MDX: any text is read, and text without tags is left alone", () => {
+test("MDX: any text is read, and text without tags stays unchanged", () => {
   fc.assert(
     fc.property(
       fc.string({

@@ -84,7 +84,7 @@ const request = fc.record({
   ),
 })
 
-test("a response from memory is the SDK's response, byte for byte", async () => {
+test("a cached response is the SDK's response, byte for byte", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(request, { minLength: 2, maxLength: 6 }), async (requests) => {
       for (const { method, params: given, modern, header } of [...requests, ...requests]) {
@@ -99,7 +99,7 @@ test("a response from memory is the SDK's response, byte for byte", async () => 
   )
 })
 
-test("when the pages change, nothing of the old ones is answered", async () => {
+test("after the pages change, no response uses the old ones", async () => {
   const ask = async (): Promise<string> => {
     const call = { method: "tools/call", params: { name: "fetch_page", arguments: { slug: "index" } } }
     const answer = await remembered(call, callerOf({}))

@@ -24,14 +24,14 @@ test.each([
   ["localhost", "https://evil.example", false],
   ["localhost", "null", false],
   ["localhost", "", false],
-])("on a loopback listener Host %s with Origin %s is welcome: %s", (host, origin, welcome) => {
+])("on a loopback listener Host %s with Origin %s is allowed: %s", (host, origin, welcome) => {
   for (const listenHost of ["127.0.0.1", "localhost", "::1"]) {
     const guard = createGuard({ listenHost, baseUrl, allowedHosts: ["named.example"] })
     expect(guard(host, origin)).toBe(welcome)
   }
 })
 
-test("on any other listener Host is checked only when names are set, and every Origin is welcome", () => {
+test("on any other listener Host is checked only if names are set, and every Origin is allowed", () => {
   const open = createGuard({ listenHost: "0.0.0.0", baseUrl, allowedHosts: [] })
   expect([open("anything", "https://evil.example"), open(undefined, undefined)]).toEqual([true, true])
   const named = createGuard({ listenHost: "::", baseUrl, allowedHosts: ["named.example"] })
@@ -40,7 +40,7 @@ test("on any other listener Host is checked only when names are set, and every O
   expect(named("evil.example", undefined)).toBe(false)
 })
 
-test("another Host or Origin gets 403 forbidden, one that is none 400, but a probe of /health is answered", async () => {
+test("a wrong Host or Origin is 403 forbidden, a malformed one 400, but /health responds", async () => {
   const server = await testServer()
   for (const path of ["/mcp", "/llms.txt"]) {
     const { status, body } = await rawGet(server.port, path, { host: "evil.example" })
@@ -55,7 +55,7 @@ test("another Host or Origin gets 403 forbidden, one that is none 400, but a pro
   expect((await rawGet(server.port, "/health", { host: "10.1.2.3" })).status).toBe(200)
 })
 
-test("past the requests that a client may make a minute it gets 429 with Retry-After", async () => {
+test("above its limit of requests per minute a client gets 429 with Retry-After", async () => {
   const server = await testServer({ SVC_DOCS_REQUESTS_PER_MINUTE: "3" })
   for (let i = 0; i < 3; i++) expect((await fetch(`${server.url}/llms.txt`)).status).toBe(200)
   const response = await server.rpc("ping")

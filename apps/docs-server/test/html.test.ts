@@ -161,7 +161,7 @@ const inOrder = (answer = ""): readonly string[] => {
   return [status, ...rest.toSorted()]
 }
 
-describe("whoever asks as before gets what was there before, byte for byte", () => {
+describe("other clients get the same bytes as without HTML", () => {
   test.each(Object.entries(kept))("%s", (client, answers) => {
     for (const [path, answer] of Object.entries(answers)) {
       // A 404 may be a page now, and says so to caches.
@@ -173,7 +173,7 @@ describe("whoever asks as before gets what was there before, byte for byte", () 
   })
 })
 
-test("a browser gets a page with its policy, its tag, its Markdown's address, and the encodings it takes", async () => {
+test("a browser gets the page with its policy, ETag, Markdown URL and an accepted encoding", async () => {
   const answer = await get("/guides/one")
   expect(answer.status).toBe(200)
   expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -199,7 +199,7 @@ test("a browser gets a page with its policy, its tag, its Markdown's address, an
   expect(brotliDecompressSync(packed.body).toString()).toBe(text)
 })
 
-test("a page is HTML under .html and Markdown under .md, whatever is asked for", async () => {
+test("a page is HTML under .html and Markdown under .md, whatever Accept says", async () => {
   for (const accept of [browser, "*/*", "text/markdown"]) {
     expect((await get("/guides/one.html", { accept })).headers.get("content-type")).toBe("text/html; charset=utf-8")
     expect((await get("/guides/one.md", { accept })).headers.get("content-type")).toBe("text/markdown; charset=utf-8")
@@ -208,7 +208,7 @@ test("a page is HTML under .html and Markdown under .md, whatever is asked for",
   expect(await html("/search")).toContain("Words to look for")
 })
 
-test("errors are pages for people, with the same status; at /mcp never", async () => {
+test("errors are pages for people with the same status, but never at /mcp", async () => {
   for (const [path, accept, status, type] of [
     ["/none", browser, 404, "text/html; charset=utf-8"],
     ["/none", "*/*", 404, "application/json; charset=utf-8"],
@@ -228,7 +228,7 @@ test("errors are pages for people, with the same status; at /mcp never", async (
   expect((await get("/mcp", { accept: browser })).headers.get("content-type")).toBe("application/json; charset=utf-8")
 })
 
-test("what other tools add to Markdown reads as they show it, and agents get the text as it was written, with whole links", async () => {
+test("other tools' Markdown extensions are rendered as there; agents get the source with whole links", async () => {
   const text = await html("/foreign")
   const article = /<article>([^]*)<\/article>/.exec(text)?.[1] ?? ""
   expect(text).toContain('<meta name="description" content="Begins with a box." />')
@@ -262,11 +262,11 @@ test("what other tools add to Markdown reads as they show it, and agents get the
   expect((await get("/blank")).status).toBe(200)
 })
 
-test("a page that is not there names the nearest", async () => {
+test("a page that doesn't exist names the nearest", async () => {
   expect(await html("/guides/onne")).toContain('<a href="/guides/one.html">One</a>')
 })
 
-test("nothing that an author wrote becomes markup, and no link leads to a script", async () => {
+test("no author's text becomes markup, and no link leads to a script", async () => {
   for (const path of [
     "/hostile",
     "/",
@@ -293,14 +293,14 @@ test("nothing that an author wrote becomes markup, and no link leads to a script
   expect(text).toContain('<td class="center">')
 })
 
-test("sections have the anchors of the Markdown, those in lists none", async () => {
+test("headings have the same anchors as in Markdown; headings in lists have none", async () => {
   const text = await html("/guides/two")
   expect([...text.matchAll(/<h2 id="([^"]+)"/g)].map(([, id]) => id)).toEqual(["same", "same-1", "own", "last"])
   expect(text).toContain("<h2>In a list")
   expect(text).toMatch(/<h2 id="own">A <code>code<\/code> heading <a/)
 })
 
-test("links between pages lead to pages, relative ones too; a folder's pictures are served, and run nothing", async () => {
+test("links between pages work, relative ones too; a folder's pictures are served and can't run scripts", async () => {
   const text = await html("/other")
   expect(text).toContain('<a href="/guides/one.html#part">one</a>')
   expect(text.match(/href="\/guides\/one\.html"/g)?.length).toBeGreaterThanOrEqual(2)
@@ -314,7 +314,7 @@ test("links between pages lead to pages, relative ones too; a folder's pictures 
   expect(drawing.headers.get("content-security-policy")).toContain("sandbox")
 })
 
-test("a page tells other sites what it is, and readers its version and where to edit it", async () => {
+test("a page describes itself to other sites, and shows its version and where to edit it", async () => {
   const editable = await testServer({ SVC_DOCS_DIR: dir, SVC_DOCS_EDIT_URL: "https://git.example/edit/main" })
   const page = await fetch(`${editable.url}/guides/one.html`).then((answer) => answer.text())
   expect(page).toContain('<meta property="og:title" content="One" />')
@@ -326,7 +326,7 @@ test("a page tells other sites what it is, and readers its version and where to 
   expect([icon.status, icon.headers.get("content-type")]).toEqual([200, "image/x-icon"])
 })
 
-test("another's folder has its own title and sections, and its index for a way in", async () => {
+test("an operator's folder has its own title and navigation; its index is the home page", async () => {
   const text = await html("/")
   expect(text).toContain("<title>Fixture docs</title>")
   expect(text).toMatch(/<summary>S<\/summary>[^]*<summary>Guides<\/summary>[^]*<summary>Pages<\/summary>/)
@@ -334,7 +334,7 @@ test("another's folder has its own title and sections, and its index for a way i
   expect((await get("/stacks")).status).toBe(404)
 })
 
-test("the search answers people, and without HTML in Markdown", async () => {
+test("search has an HTML page for people, and Markdown without HTML", async () => {
   expect(await html("/search?q=unique+text")).toMatch(/<a href="\/guides\/one.html#one">One/)
   expect(await html("/search?q=unique+text%7C(")).toContain("<mark>Unique</mark>")
   const plain = await get("/search?q=unique+text", { accept: "*/*" })
@@ -346,7 +346,7 @@ test("the search answers people, and without HTML in Markdown", async () => {
     expect((await get(`/search${query}`)).status, query).toBe(200)
 })
 
-test("crawlers find every page once, and the registry, without asking for HTML", async () => {
+test("crawlers find every page once, and the registry, without requesting HTML", async () => {
   const map = await (await get("/sitemap.xml", { accept: "*/*" })).text()
   expect(map).toContain("<loc>https://docs.example/mit%20leerzeichen.html</loc>")
   expect(await (await get("/robots.txt", { accept: "*/*" })).text()).toContain(
@@ -354,7 +354,7 @@ test("crawlers find every page once, and the registry, without asking for HTML",
   )
 })
 
-test("style sheet and scripts are kept for a year, and are small: a page's, live pages' and the console's", async () => {
+test("style sheets and scripts are cached for a year, and are small for pages, live pages and the console", async () => {
   const sizes = { site: 0, live: 0, console: 0 }
   for (const name of ["site", "live", "console"] as const) {
     expect(
@@ -438,7 +438,7 @@ const brokenLinks = async (at: typeof server, missing: readonly string[]): Promi
   return broken
 }
 
-test("every link of every page, document, header and hint leads to what is there, behind a path too: our own pages and another's folder", async () => {
+test("every link of every page, document, header and hint works, behind a path prefix too", async () => {
   const settings = { SVC_DOCS_URL: "https://docs.example/docs", SVC_ALLOWED_HOSTS: "127.0.0.1" }
   const ours = await testServer({ ...settings, SVC_API_URL: "https://docs.example/api" })
   expect(await brokenLinks(ours, ["/docs/cli/", "/docs/client/svc", "/docs/stacks", "/api", "/mcp", "%7B"])).toEqual([])

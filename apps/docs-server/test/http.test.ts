@@ -43,7 +43,7 @@ const errorOf = async (response: Response): Promise<unknown> => {
   return [response.status, error.code]
 }
 
-test("anybody may call each operation, as its x-access says: no Authorization changes an answer's status", async () => {
+test("each operation is public, as its x-access says: Authorization never changes the status", async () => {
   const described = z.record(z.string(), z.record(z.string(), z.looseObject({ "x-access": accessSchema })))
   for (const [path, methods] of Object.entries(described.parse(committed.paths))) {
     for (const [method, about] of Object.entries(methods)) {
@@ -69,7 +69,7 @@ test.each([
   ["/mcp", "application/json; charset=utf-8", '"streamable-http"'],
   ["/mcp/sse", "application/json; charset=utf-8", '"streamable-http"'],
   ["/.well-known/mcp.json", "application/json; charset=utf-8", '"streamable-http"'],
-])("GET %s is %s, cacheable, and any page may read it", async (path, type, text) => {
+])("GET %s is %s, cacheable, and readable from any origin", async (path, type, text) => {
   const response = await get(path)
   expect(response.status).toBe(200)
   expect(await response.text()).toContain(text)
@@ -90,7 +90,7 @@ test.each([
   expect([head.status, head.headers.get("etag"), await head.text()]).toEqual([200, headers.get("etag"), ""])
 })
 
-test("long texts are compressed for whoever takes it, and a tag of either form is known again", async () => {
+test("long texts are compressed if the client accepts it, and either form's ETag validates", async () => {
   const plain = await (await get("/openapi.json")).text()
   const packed = await rawGet(server.port, "/openapi.json", { "accept-encoding": "br;q=1, gzip;q=0.5" })
   expect(packed.headers["content-encoding"]).toBe("gzip")
@@ -101,7 +101,7 @@ test("long texts are compressed for whoever takes it, and a tag of either form i
   expect((await get("/openapi.json", { "accept-encoding": "gzip;q=0" })).headers.get("content-encoding")).toBeNull()
 })
 
-test("the descriptor names this server, its tools and its resource, though a page has its path", async () => {
+test("the descriptor names this server, its tools and its resource, even if a page has its path", async () => {
   const descriptor = (await (await get("/mcp")).json()) as Record<string, unknown>
   expect(descriptor).toMatchObject({
     name: "svc-docs",
@@ -126,7 +126,7 @@ test("the descriptor names this server, its tools and its resource, though a pag
   )
 })
 
-test("a skill's digest in the index is that of the file", async () => {
+test("a skill's digest in the index is the file's", async () => {
   const { skills } = (await (await get("/.well-known/agent-skills/index.json")).json()) as {
     skills: { name: string; url: string; digest: string }[]
   }
@@ -141,7 +141,7 @@ test("a skill's digest in the index is that of the file", async () => {
   ])
 })
 
-test("a server without any page is alive and not ready: it misses its pages", async () => {
+test("a server without pages is alive but not ready, because its pages are missing", async () => {
   const empty = await testFolder()
   const other = await testServer({ SVC_DOCS_DIR: empty })
   const ready = await check("GET", "/readyz", await fetch(`${other.url}/readyz`))
@@ -168,7 +168,7 @@ test.each(["/cli/svc.tgz", "/client/svc-client.tgz"])(
   },
 )
 
-test("the test vectors for clients are JSON that any page may read, whatever pages are served", async () => {
+test("the test vectors for clients are JSON that any origin may read, whatever pages are served", async () => {
   const response = await get("/client/test-vectors.json")
   expect(response.headers.get("access-control-allow-origin")).toBe("*")
   expect(await response.json()).toMatchObject({ version: 1, outcomes: expect.any(Array) })
@@ -198,11 +198,11 @@ test.each([
   "//etc/passwd",
   "/\\..\\x",
   "/guides/%2e%2e/%2e%2e/package",
-])("%s leads to no file outside the pages", async (path) => {
+])("%s never returns a file outside the pages", async (path) => {
   expect([400, 404]).toContain((await rawGet(server.port, path)).status)
 })
 
-test("a preflight is answered with the methods and headers that MCP clients send", async () => {
+test("a preflight returns the methods and headers that MCP clients send", async () => {
   const response = await fetch(`${server.url}/mcp`, {
     method: "OPTIONS",
     headers: { "access-control-request-method": "POST" },
@@ -251,25 +251,25 @@ test.each([
   ["more than 500 elements", withParams({ list: Array(496).fill(0) })],
   ["thousands of elements where the SDK reports each", icons(20_000)],
   ["more than 32 levels", nested(33)],
-])("a body with %s is refused before JSON-RPC begins", async (_, body) => {
+])("a body with %s is rejected before JSON-RPC is parsed", async (_, body) => {
   for (const path of ["/mcp", "/mcp/sse"])
     expect(await errorOf(await post(body, json, path))).toEqual([400, "invalid_request"])
 })
 
-test("a body of 500 values and 32 levels is read, whatever punctuation stands in its strings", async () => {
+test("a body of 500 values and 32 levels is accepted, whatever punctuation its strings contain", async () => {
   expect((await post(valuesOf(495), json)).status).toBe(200)
   expect((await post(nested(32), json)).status).toBe(200)
   expect((await post(withParams({ text: '[{,"'.repeat(2000) }), json)).status).toBe(200)
 })
 
-test("a body of 64 KiB exactly is read", async () => {
+test("a body of exactly 64 KiB is accepted", async () => {
   const frame =
     '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_docs","arguments":{"query":""}}}'
   const body = frame.replace('""', `"${"x".repeat(2 ** 16 - frame.length)}"`)
   expect(await (await post(body, json)).json()).toMatchObject({ result: { isError: true } })
 })
 
-test("an error links to the row of the errors page that explains its code", async () => {
+test("an error links to its row on the errors page", async () => {
   const own = await testServer()
   const answers = [
     fetch(`${own.url}/nowhere`),

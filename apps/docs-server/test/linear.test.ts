@@ -103,20 +103,20 @@ describe.each([
   ["Markdown is read", markdown, (text: string) => outline(text, 0)],
   ["Markdown is found by a query", markdown, find],
   ["MDX is read", { ...markdown, ...mdx }, stripMdx],
-])("%s in steps that grow with its length, not with its square", (_, texts, read) => {
+])("%s in time linear in its length, not quadratic", (_, texts, read) => {
   test.each(Object.entries(texts))("%s", async (_name, make) => {
     expect(await growth(make, read)).toEqual(linear)
   })
 })
 
 test.each(["](%zz)\n", "](../a/b)\n", "<a href='x'\n", "](a/b"])(
-  "links such as %j are read in such steps",
+  "links such as %j are read in linear time",
   async (piece) => {
     expect(await growth(repeat(piece), (text) => libraryOf({ text }))).toEqual(linear)
   },
 )
 
-describe("a message is validated in steps that grow with its values", () => {
+describe("a message is validated in time linear in its values", () => {
   const values: Readonly<Record<string, (count: number) => unknown>> = {
     numbers: (count) => Array(count).fill(0),
     objects: (count) => Array.from({ length: count }, () => ({})),
@@ -171,7 +171,7 @@ describe("a message is validated in steps that grow with its values", () => {
   )
 })
 
-test("what a question costs does not grow with how often one page says its words", async () => {
+test("a query's cost doesn't grow with how often a page repeats its words", async () => {
   const stepsFor = async (words: number): Promise<number> => {
     const { search } = libraryOf({ long: `# Page\n\n${"key rotation ".repeat(words)}\n`, other: "# Other\n\nkey\n" })
     // The first question reads what all later ones share.

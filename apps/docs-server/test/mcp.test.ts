@@ -111,7 +111,7 @@ test.each([
   ["2025-11-25", "2025-11-25"],
   ["2026-07-28", "2025-11-25"],
   ["1999-01-01", "2025-11-25"],
-])("initialize with %s gets %s, whatever the header says", async (asked, given) => {
+])("initialize with %s returns %s, whatever the header says", async (asked, given) => {
   const params = { protocolVersion: asked, capabilities: {}, clientInfo: { name: "a", version: "1" } }
   const headers: Record<string, string>[] = [
     {},
@@ -125,7 +125,7 @@ test.each([
   }
 })
 
-test("answers are JSON for every revision, whatever Accept says", async () => {
+test("responses are JSON for every revision, whatever Accept says", async () => {
   for (const accept of [
     "application/json",
     "text/event-stream",
@@ -142,7 +142,7 @@ test("answers are JSON for every revision, whatever Accept says", async () => {
   }
 })
 
-test("a result of 2026-07-28 says that it is complete, by whom, and how long it may be kept; every revision is listed wherever revisions are", async () => {
+test("a result of 2026-07-28 has its type, server and cache lifetime; every list of revisions is complete", async () => {
   expect((await bodyOf(await modern("tools/list"))).result).toMatchObject({
     resultType: "complete",
     ttlMs: 60_000,
@@ -168,7 +168,7 @@ test.each([
   ["1e3", "1e3"],
   ["12345678901234567890", "12345678901234567890"],
   ['"\\u00e9\\ud83d\\ude00"', '"é😀"'],
-])("the id %s is echoed as it was sent, by results and errors", async (sent, echoed) => {
+])("the id %s is returned exactly as sent, in results and errors", async (sent, echoed) => {
   for (const method of ["ping", "tools/list", "no/such"])
     for (const headers of [{}, modernCall(method).headers]) {
       const params = JSON.stringify("mcp-method" in headers ? modernCall(method).params : {})
@@ -179,7 +179,7 @@ test.each([
     }
 })
 
-test("the root's id is echoed as it was sent, whatever stands below and in strings", async () => {
+test("only the top-level id is returned, exactly as sent, whatever nested members and strings contain", async () => {
   for (const params of [`{"id":7.0,"deep":{"id":8.0}}`, '{"id":7,"a":"\\"id\\":8,"}']) {
     for (const id of ["1.50", "1.0", "-0", "1e2"]) {
       const body = `{"\\u0069d" : ${id},"params":${params},"method":"ping","jsonrpc":"2.0"}`
@@ -189,7 +189,7 @@ test("the root's id is echoed as it was sent, whatever stands below and in strin
   }
 })
 
-test("a message that wants no answer gets 202 and none, in every revision", async () => {
+test("a message that needs no response gets 202 without a body, in every revision", async () => {
   const messages = [
     { jsonrpc: "2.0", method: "notifications/initialized" },
     { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } },
@@ -205,7 +205,7 @@ test("a message that wants no answer gets 202 and none, in every revision", asyn
     }
 })
 
-test("before 2026-07-28, JSON-RPC errors come with 200", async () => {
+test("before 2026-07-28, JSON-RPC errors have status 200", async () => {
   const codes: [string, object, number][] = [
     ["no/such", {}, -32601],
     ["server/discover", {}, -32601],
@@ -230,7 +230,7 @@ test("before 2026-07-28, JSON-RPC errors come with 200", async () => {
     }
 })
 
-test("2026-07-28 has the statuses that the revision wants", async () => {
+test("2026-07-28 has the statuses that the revision requires", async () => {
   const search = { name: "search_docs", arguments: { query: "x" } }
   const version = (revision: string) => ({ "mcp-protocol-version": revision })
   const cases: [sent: Promise<Response>, status: number, code: number][] = [
@@ -250,7 +250,7 @@ test("2026-07-28 has the statuses that the revision wants", async () => {
   }
 })
 
-test("the header rules hold for a request that was answered from memory before", async () => {
+test("the header rules also apply to a request whose response is cached", async () => {
   const args = { name: "search_docs", arguments: { query: "guide" } }
   for (let i = 0; i < 3; i++) {
     expect((await modern("tools/call", args, "search_docs")).status).toBe(200)
@@ -261,13 +261,13 @@ test("the header rules hold for a request that was answered from memory before",
   }
 })
 
-test("a request without the header is one of the earlier revisions, whatever its body says", async () => {
+test("a request without the header uses an earlier revision, whatever its body says", async () => {
   const response = await server.rpc("tools/list", modernCall("tools/list").params)
   expect(response.status).toBe(200)
   expect((await bodyOf(response)).result).not.toHaveProperty("resultType")
 })
 
-test("tool input that fails its schema is a result with isError and a reason", async () => {
+test("tool input that fails its schema gets a result with isError and a reason", async () => {
   for (const args of [
     {},
     { query: "" },
@@ -285,7 +285,7 @@ test("tool input that fails its schema is a result with isError and a reason", a
   }
 })
 
-test("the text of a search says the same as its data", async () => {
+test("the text of a search result matches its data", async () => {
   const { result } = await bodyOf(
     await server.rpc("tools/call", { name: "search_docs", arguments: { query: "guide" } }),
   )
@@ -294,7 +294,7 @@ test("the text of a search says the same as its data", async () => {
   for (const { title, url, snippet } of results) for (const part of [title, url, snippet]) expect(text).toContain(part)
 })
 
-test("the page's table of revisions has all that are served, and what it says is missing is", async () => {
+test("the page's table of revisions has every served one, and its gaps are real", async () => {
   const page = await readFile(join(import.meta.dirname, "../content/mcp-server.md"), "utf8")
   const [, table = ""] = /^\| Revision .*\n.*\n((?:\|.*\n)+)/m.exec(page) ?? []
   const rows = table.split("\n").map((row) => row.split(" | "))

@@ -7,7 +7,7 @@ test("schemas that several operations share have a name", () => {
   )
 })
 
-test("of a descriptor and a tool only what every client needs is required", () => {
+test("a descriptor and a tool require only what every client needs", () => {
   const { McpDescriptor, McpTool, JsonRpcRequest } = committed.components.schemas
   expect(McpDescriptor.required).toEqual(["name", "endpoint", "tools"])
   expect(McpTool.required).toEqual(["name", "description", "inputSchema"])

@@ -24,7 +24,7 @@ const launch = async (env?: Record<string, string>) => {
 }
 const textAt = async (url: string): Promise<string> => (await fetch(url)).text()
 
-test("SIGTERM with streams open: they end, and the exit code is 0", async () => {
+test("SIGTERM ends open streams, and the exit code is 0", async () => {
   const { program, url } = await launch()
   const streams = await Promise.all(
     [1, 2, 3].map(async () => {
@@ -39,7 +39,7 @@ test("SIGTERM with streams open: they end, and the exit code is 0", async () => 
   expect(await program.exited).toBe(0)
 })
 
-test("svc.docs.streams counts the event streams that are open, and is 0 again once their clients have left", async () => {
+test("svc.docs.streams counts open event streams, and is 0 again after their clients leave", async () => {
   const port = await freePort()
   const prometheus = { SVC_OTEL_ENABLED: "true", OTEL_METRICS_EXPORTER: "prometheus", OTEL_TRACES_EXPORTER: "none" }
   const { url } = await launch({ ...prometheus, OTEL_EXPORTER_PROMETHEUS_PORT: String(port) })
@@ -52,7 +52,7 @@ test("svc.docs.streams counts the event streams that are open, and is 0 again on
   await vi.waitFor(async () => expect(await count()).toBe("0"), { timeout: 5000 })
 })
 
-test("while the pages are read, the server isn't ready, and the log calls that no error", async () => {
+test("the server isn't ready while it reads the pages, and the log doesn't call that an error", async () => {
   const write = (number: number) => writeFile(join(dir, `page-${number}.md`), `# Page ${number}\n\nText.\n`)
   await Promise.all(Array.from({ length: 300 }, (_, number) => write(number)))
   const port = await freePort()
@@ -66,7 +66,7 @@ test("while the pages are read, the server isn't ready, and the log calls that n
   expect(child.stdout()).not.toContain('"level":"error"')
 })
 
-test("an edit of the pages is served, a broken one keeps the last good pages and tells why", async () => {
+test("an edit of the pages is served; a broken edit keeps the last good pages and logs the reason", async () => {
   const { program, url } = await launch({ SVC_DOCS_WATCH: "true" })
   await writeFile(join(dir, "guides/two.md"), "# Two\n\nA zebra.\n")
   await program.waitFor(/pages read again/)
@@ -85,7 +85,7 @@ test("an edit of the pages is served, a broken one keeps the last good pages and
 const withoutWatches = ["-Ur", "sh", "-c", 'echo 0 > /proc/sys/user/max_inotify_instances && exec "$@"', "sh"]
 const canLimit = spawnSync("unshare", [...withoutWatches, "true"]).status === 0
 
-test.skipIf(!canLimit)("pages are read again where the system has no file watches to give", async () => {
+test.skipIf(!canLimit)("pages are reread even if the system has no file watches left", async () => {
   const child = testProcess("unshare", [...withoutWatches, process.execPath, main], {
     env: { PORT: "0", SVC_DOCS_DIR: dir, SVC_DOCS_WATCH: "true" },
   })
@@ -102,14 +102,14 @@ test("a page that can't be read stops the start with its path and reason", async
   expect(child.stderr()).toMatch(/broken\.md: /)
 })
 
-test("settings that can't be used stop the start, all named at once", async () => {
+test("invalid settings stop the start; all are listed at once", async () => {
   const env = { PORT: "x", SVC_DOCS_WATCH: "perhaps", SVC_DOCS_URL: "ftp://x", SVC_DOCS_REQUESTS_PER_MINUTE: "-1" }
   const child = run(env)
   expect(await child.exited).toBe(1)
   for (const name of Object.keys(env)) expect(child.stderr()).toContain(`${name}: `)
 })
 
-test("with nothing set it serves its own pages, which name the server's own address", async () => {
+test("without settings it serves the included pages, with the server's address in them", async () => {
   const { program, url } = await launch({ SVC_DOCS_DIR: "" })
   const own = /"url":"([^"]+)"/.exec(program.stdout())?.[1] ?? ""
   const text = await textAt(`${url}/llms-full.txt`)
@@ -117,7 +117,7 @@ test("with nothing set it serves its own pages, which name the server's own addr
   expect(text).not.toMatch(/\{(?:base|api|relay)_url\}/)
 })
 
-test("a log line has the route and status of a request, and no header of it", async () => {
+test("a log line has a request's route and status, and none of its headers", async () => {
   const { program, url } = await launch()
   await fetch(`${url}/guides/one?key=hidden`, {
     headers: { authorization: "Bearer hidden", "x-request-id": "request-12345" },
@@ -132,7 +132,7 @@ test("a log line has the route and status of a request, and no header of it", as
   expect(program.stdout()).not.toContain("hidden")
 })
 
-test("the first forwarding header from an untrusted peer is warned of once, with nothing else set", async () => {
+test("the first forwarding header from an untrusted peer is a warning, once", async () => {
   const { program, url } = await launch()
   for (const id of ["forwarded-1", "forwarded-2"])
     await fetch(`${url}/guides/one`, { headers: { "x-forwarded-for": "192.0.2.1", "x-request-id": id } })

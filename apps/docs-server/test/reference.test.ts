@@ -12,7 +12,7 @@ beforeAll(async () => {
   library = libraryFor(await loadCorpus(ownContent, { fill: ownFacts }))
 })
 
-test("every operation has an example with its answer, and is read in less than 1,500 tokens", () => {
+test("every operation has an example with its response, and fits in 1,500 tokens", () => {
   const send = ask(library, "fetch_page", { slug: "reference/relay/send" })
   expect(String(send["content"])).toMatch(/^`POST [^\n]*\/transactions\/v1\/send`$/m)
   const operations = [...library.corpus.pages.values()].filter(({ slug }) => /^reference\/\w+\/./.test(slug))
@@ -25,7 +25,7 @@ test("every operation has an example with its answer, and is read in less than 1
   expect(largest?.tokens).toBeLessThan(1500)
 })
 
-test("every parameter and every field says what it means, and no shared meaning is left over", async () => {
+test("every parameter and field has a meaning, and no shared meaning is unused", async () => {
   const silent = [...library.corpus.pages.values()].flatMap(({ slug, markdown }) => {
     const rows = /^reference\/\w+\/./.test(slug) ? markdown.split("\n").filter((line) => line.startsWith("| `")) : []
     return rows.filter((row) => !/[^|]{3,}\|$/.test(row)).map((row) => `${slug}: ${row}`)
@@ -37,7 +37,7 @@ test("every parameter and every field says what it means, and no shared meaning 
   expect(unused).toEqual([])
 })
 
-test("every error code of the reference leads to its row, which fetch_page gives alone", () => {
+test("every error code in the reference links to its row, which fetch_page returns on its own", () => {
   const anchors = new Set(library.corpus.pages.get("errors")?.rows.map(({ anchor }) => anchor))
   const missing = new Set<string>()
   for (const { slug, markdown } of library.corpus.pages.values())

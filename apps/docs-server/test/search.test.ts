@@ -47,7 +47,7 @@ test.each([
   expect(first(query)?.slug).toBe(slug)
 })
 
-test("the section that fits best is named, with a snippet that has the words", () => {
+test("the best section is named, with a snippet that has the words", () => {
   expect(first("mint a new key")).toMatchObject({
     slug: "keys",
     anchor: "rotation",
@@ -56,18 +56,18 @@ test("the section that fits best is named, with a snippet that has the words", (
   })
 })
 
-test("a snippet keeps the placeholders that stand in code", () => {
+test("a snippet keeps placeholders in code", () => {
   expect(first("gate")?.snippet).toBe("Send Bearer <API_KEY> to the gate.")
   expect(first("lantern")?.snippet).toBe('{ "lantern": "<HASH>" }')
 })
 
-test("a word that no page has is looked up by its nearest, and the corrected query is offered", () => {
+test("a word that no page has is replaced by the nearest, and the corrected query is shown", () => {
   expect(search("rotaton of keys")).toMatchObject({ did_you_mean: "Rotation of keys" })
   expect(search("rotaton of keys").results[0]?.slug).toBe("keys")
   expect(search("rotation of keys").did_you_mean).toBeUndefined()
 })
 
-test("a number is found with and without its thousands' commas", () => {
+test("a number is found with and without thousands separators", () => {
   const numbers = libraryOf({ size: "# Size\n\nAt most 1,232 bytes.\n", list: "# List\n\nOne of [100,200,300,1].\n" })
   const slugs = (query: string): string[] =>
     (ask(numbers, "search_docs", { query }) as Results).results.map(({ slug }) => slug)
@@ -75,7 +75,7 @@ test("a number is found with and without its thousands' commas", () => {
   expect(slugs("200")).toEqual(["list"])
 })
 
-test("questions in other words that ask for the same get the same hits, however often, and their own correction", () => {
+test("rephrased queries get the same hits; a misspelt one gets its own correction", () => {
   const expected = search("rotate the API keys").results
   expect(expected).not.toEqual([])
   for (let i = 0; i < 3; i++) expect(search("How do I rotate an API key?").results).toEqual(expected)
@@ -141,11 +141,11 @@ const inOtherForms: Record<string, { pages: Record<string, string>; queries: Rec
     queries: { ΟΔΟΣ: "road", οδός: "road", Οδοσ: "road" },
   },
 }
-test.each(Object.entries(inOtherForms))("%s words are found in other cases and forms", (_, { pages, queries }) => {
+test.each(Object.entries(inOtherForms))("%s words are found in other forms", (_, { pages, queries }) => {
   for (const [query, slug] of Object.entries(queries)) expect(slugsFor(pages, query), query).toEqual([slug])
 })
 
-test("a half-typed identifier finds the whole one, below pages that have what was typed", () => {
+test("a half-typed identifier finds the whole one, ranked below pages with exactly what was typed", () => {
   const pages = {
     chain: "# Chain\n\nCall `getLatestBlockhash`.\n",
     other: "# Fees\n\nCall `getFees` for the latest.\n",
@@ -177,13 +177,13 @@ test("a known word is never matched fuzzily", () => {
 test.each([
   ["how do I the of", "only common words"],
   ["zzzzqqqq", "https://docs.example/llms.txt"],
-])("%j finds nothing, which is an empty list and a hint, not a refusal", (query, hint) => {
+])("%j finds nothing, which is an empty list with a hint, not an error", (query, hint) => {
   const answer = call(library, "search_docs", { query })
   expect(answer).toMatchObject({ structured: { results: [], total: 0 } })
   expect("texts" in answer && answer.texts[0]).toContain(hint)
 })
 
-test("the letters compared for a question are bounded, however long it is and whatever it says", () => {
+test("the number of letters compared for a query is limited, however long the query is", () => {
   let state = 1
   const word = (): string =>
     Array.from({ length: 8 }, () => {
@@ -202,20 +202,20 @@ test("the letters compared for a question are bounded, however long it is and wh
   expect(all.steps).toBeLessThan(all.most + 8 * 11)
 })
 
-test("a misspelt identifier is corrected as the page writes it, and one of its parts in its place", () => {
+test("a misspelt identifier is corrected to the page's spelling, even if only one part is wrong", () => {
   expect(search("agent-acount-forbiden")).toMatchObject({ did_you_mean: "agent-account-forbidden" })
   expect(search("getBlokHeight")).toMatchObject({ did_you_mean: "getBlockHeight" })
   expect(first("getBlokHeight")?.slug).toBe("chain")
   expect(search("secret-autenticates")).toMatchObject({ did_you_mean: "secret-authenticates" })
 })
 
-test("a list does not end in pages that share only a common word with the question", () => {
+test("results don't end in pages that share only a common word with the query", () => {
   const { results, total } = search("mint a new key and revoke the old one")
   expect(results.map(({ slug }) => slug)).toEqual(["keys"])
   expect(total).toBe(1)
 })
 
-test("following cursors gives every result once, in the order of one long answer", () => {
+test("following cursors returns every result once, in the order of one long list", () => {
   const all = search("key error page code agent list", { limit: 20 })
   const seen: string[] = []
   let cursor: unknown
@@ -232,7 +232,7 @@ test("following cursors gives every result once, in the order of one long answer
   expect(seen).toHaveLength(all.total)
 })
 
-test("a cursor of another query, of other pages, damaged or made up is rejected with a clear text", () => {
+test("a cursor of another query or other pages, a damaged or an invented one is rejected with a clear message", () => {
   const { next_cursor: cursor } = ask(library, "search_docs", { query: "key error page", limit: 1 })
   const refused = (args: object, where = library) => {
     const answer = call(where, "search_docs", { query: "key error page", ...args })
@@ -249,7 +249,7 @@ test("a cursor of another query, of other pages, damaged or made up is rejected 
   )
 })
 
-test("any query is answered, and each result fits the promised shape", () => {
+test("any query gets results that fit the schema", () => {
   const odd = fc.string({
     unit: fc.constantFrom(
       "key",
@@ -282,7 +282,7 @@ test("any query is answered, and each result fits the promised shape", () => {
   )
 })
 
-test("a snippet that ends in a colon goes on with the row that was asked for", () => {
+test("a snippet that ends in a colon continues with the matching row", () => {
   const claims = libraryOf({
     token: "# Token\n\nIts claims:\n\n| Claim | Meaning |\n|---|---|\n| `iss` | Issuer |\n| `exp` | End |\n",
   })

@@ -90,7 +90,7 @@ const serve = async () => {
   return { ...server, get, call }
 }
 
-test("the list shows the latest changes, newest first, and none that it can't read", async () => {
+test("the list shows the latest changes, newest first, and skips those that it can't read", async () => {
   const at = "2026-11-20T10:30:00.000Z"
   latest = [
     { id: 1, at, stack: "auctions", kind: "published", version: 3, verdict: "breaking" },
@@ -107,7 +107,7 @@ test("the list shows the latest changes, newest first, and none that it can't re
   expect((await get("/stacks")).text).toContain("version 3 published; it breaks readers")
 })
 
-test("stacks are pages without a script, as HTML and as Markdown, past the first page of the list", async () => {
+test("stacks are pages without a script, as HTML and Markdown, even beyond the first page of the list", async () => {
   const { get } = await serve()
   const list = await get("/stacks")
   for (const name of ["auctions", "art-sales", "lots"]) expect(list.text).toContain(`/stacks/${name}.html`)
@@ -125,7 +125,7 @@ test("stacks are pages without a script, as HTML and as Markdown, past the first
   expect((await get("/llms.txt")).text).not.toContain("stacks/auctions")
 })
 
-test("an unknown name is 404 and leads to the nearest stack", async () => {
+test("an unknown name is 404 and suggests the nearest stack", async () => {
   const { get } = await serve()
   const missing = await get("/stacks/auction")
   expect(missing.status).toBe(404)
@@ -133,7 +133,7 @@ test("an unknown name is 404 and leads to the nearest stack", async () => {
   expect(await get("/stacks/auction.md", "*/*")).toMatchObject({ status: 404 })
 })
 
-test("search finds stacks, their entities and their fields first, and fetch_page reads them", async () => {
+test("search finds stacks, entities and fields first, and fetch_page reads them", async () => {
   const { get, call } = await serve()
   await get("/stacks")
   const first = async (query: string) => (await call("search_docs", { query })).results[0]
@@ -144,7 +144,7 @@ test("search finds stacks, their entities and their fields first, and fetch_page
   expect((await call("fetch_page", { slug: "stacks/auctions", section: "types" })).content).toContain("`Painting`")
 })
 
-test("while the API is away the last copy stays and says so; without a copy the page says that", async () => {
+test("while the API is unavailable the last copy is served with a notice; without a copy the page says so", async () => {
   status = 503
   const { get } = await serve()
   expect(await get("/stacks/auctions")).toMatchObject({
@@ -198,7 +198,7 @@ test("while the API is away the last copy stays and says so; without a copy the 
   expect(logged).toEqual([away("the registry answered 503"), again, away("the registry answered 500"), again])
 })
 
-test("what a stack's owner wrote stays text on its line", async () => {
+test("a stack owner's text stays text on its line", async () => {
   const evil = '`|\n\n# Heading\n\n<script>alert(1)</script> [a](javascript:x) {{x}} "'
   const [entity] = stack("odd").schema.entities
   stacks = [

@@ -61,7 +61,7 @@ test.each([
   expect(wantsEventStream(accept)).toBe(wanted)
 })
 
-test("the stream opens at once, with a comment and the headers of one", async () => {
+test("the stream opens at once, with a comment and stream headers", async () => {
   const response = await open()
   expect(response.headers).toMatchObject({
     "content-type": "text/event-stream",
@@ -72,14 +72,14 @@ test("the stream opens at once, with a comment and the headers of one", async ()
   expect(first.toString()).toBe(": open\n\n")
 })
 
-test("HEAD names the stream and opens none", async () => {
+test("HEAD returns the stream's headers and opens none", async () => {
   for (let i = 0; i < 20; i++) {
     const response = await open({}, "HEAD")
     expect([response.statusCode, response.headers["content-type"]]).toEqual([200, "text/event-stream"])
   }
 })
 
-test("2026-07-28 has no such stream: 405 with Allow; an unknown revision is 400", async () => {
+test("2026-07-28 has no GET stream: 405 with Allow; an unknown revision is 400", async () => {
   const response = await open({ "mcp-protocol-version": "2026-07-28" })
   expect([response.statusCode, response.headers.allow]).toEqual([405, "POST"])
   expect(await textOf(response)).toContain("method_not_allowed")
@@ -91,7 +91,7 @@ test("2026-07-28 has no such stream: 405 with Allow; an unknown revision is 400"
   expect((await open({ "mcp-protocol-version": "2025-11-25" })).statusCode).toBe(200)
 })
 
-test("the ninth stream of a client is rejected, and one that ends makes room", async () => {
+test("a client's ninth stream is rejected, and closing one makes room", async () => {
   const from = { "x-forwarded-for": "192.0.2.1" }
   for (let i = 0; i < 8; i++) expect((await open(from)).statusCode).toBe(200)
   const refused = await open(from)
@@ -105,7 +105,7 @@ test("the ninth stream of a client is rejected, and one that ends makes room", a
   await vi.waitFor(async () => expect((await open(from)).statusCode).toBe(200), { timeout: 5000 })
 })
 
-test("a network has the streams of sixteen addresses; those of many addresses keep nobody out", async () => {
+test("a network may have as many streams as sixteen addresses, and can't keep others out", async () => {
   const subnets = Array.from({ length: 130 }, (_, n) => open({ "x-forwarded-for": `2001:db8:1:${n.toString(16)}::1` }))
   const statuses = (await Promise.all(subnets)).map(({ statusCode }) => statusCode)
   expect(statuses.filter((status) => status === 405)).toHaveLength(2)
@@ -114,7 +114,7 @@ test("a network has the streams of sixteen addresses; those of many addresses ke
   expect((await server.rpc("ping")).status).toBe(200)
 })
 
-test("clients that ask for much and never read hold up nobody", async () => {
+test("clients that request much and never read don't block others", async () => {
   const sockets = Array.from({ length: 50 }, () => connect(server.port, "127.0.0.1"))
   await Promise.all(sockets.map((socket) => once(socket, "connect")))
   for (const socket of sockets) {
@@ -127,7 +127,7 @@ test("clients that ask for much and never read hold up nobody", async () => {
   for (const socket of sockets) socket.destroy()
 })
 
-test("subscriptions/listen is a stream by nature, which ends at once: nothing here ever changes under a client", async () => {
+test("subscriptions/listen is a stream that ends at once, because nothing changes for a client", async () => {
   const call = modernCall("subscriptions/listen", { notifications: { toolsListChanged: true } })
   const response = await server.rpc("subscriptions/listen", call.params, {}, call.headers)
   expect(response.headers.get("content-type")).toBe("text/event-stream")
@@ -142,7 +142,7 @@ test("closing the server ends open streams at once", async () => {
   expect(await Promise.all(ended)).toEqual([": open\n\n", ": open\n\n"])
 })
 
-test("a comment every 15 seconds keeps a stream alive, which ends after five minutes", async () => {
+test("a comment every 15 seconds keeps a stream alive; it ends after five minutes", async () => {
   vi.useFakeTimers()
   try {
     const streams = createStreams()
@@ -167,7 +167,7 @@ test("a comment every 15 seconds keeps a stream alive, which ends after five min
   }
 })
 
-test("a client that does not read is sent no further comments", async () => {
+test("a client that doesn't read gets no further comments", async () => {
   vi.useFakeTimers()
   try {
     const stream = createStreams().open("a")

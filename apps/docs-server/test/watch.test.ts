@@ -23,7 +23,7 @@ beforeEach(async () => {
 })
 afterEach(() => stop())
 
-test("a new page, an edit of the same length, a new name and a page that goes are each read", async () => {
+test("a new page, an edit of the same length, a renamed page and a deleted page are each noticed", async () => {
   for (const change of [
     () => writeFile(join(dir, "guides/b.md"), "b"),
     () => writeFile(join(dir, "guides/b.md"), "c"),
@@ -37,7 +37,7 @@ test("a new page, an edit of the same length, a new name and a page that goes ar
   expect(reads).toBeGreaterThanOrEqual(4)
 })
 
-test("a change between reading the pages and watching them is not missed", async () => {
+test("a change between reading and watching the pages isn't missed", async () => {
   const before = await folderState(dir)
   await writeFile(join(dir, "a.md"), "edited")
   const state = await new Promise<string>((resolve) => {
@@ -50,7 +50,7 @@ test("a change between reading the pages and watching them is not missed", async
   expect(state).not.toBe(before)
 })
 
-test("in a folder that was moved away and put back, or replaced, changes are read as before", async () => {
+test("changes are still noticed after the folder was moved away and back, or replaced", async () => {
   const away = join(parent, "away")
   await rename(dir, away)
   await rename(away, dir)
@@ -72,7 +72,7 @@ test("in a folder that was moved away and put back, or replaced, changes are rea
   expect(reads).toBeGreaterThanOrEqual(4)
 })
 
-test("files that are no pages are not looked at", async () => {
+test("files that aren't pages are ignored", async () => {
   const before = await folderState(dir)
   await mkdir(join(dir, "node_modules"))
   await writeFile(join(dir, "node_modules/a.md"), "a")

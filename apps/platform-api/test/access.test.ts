@@ -52,7 +52,7 @@ const refusals = new Set([
 ])
 
 test.each(operations)(
-  "$method $path lets in whom its x-access names, whatever id and body they send, and nobody else",
+  "$method $path admits exactly the callers in its x-access, whatever id and body they send",
   async (operation) => {
     const { method, path, callers } = operation
     const takes = (caller: string) => callers.some((one) => caller === one || caller.startsWith(`${one} of`))
@@ -76,7 +76,7 @@ test.each(operations)(
   },
 )
 
-test("whatever is done to another account's record is answered as if it weren't there, and changes nothing", async () => {
+test("any request for another account's record returns what a missing record would, and changes nothing", async () => {
   const owner = await newPerson(service)
   const { id: spec } = await owner.newSpec("kept", { visibility: "private" })
   const { id: run } = await owner.published(spec, first)

@@ -11,7 +11,7 @@ const timeShape = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 describe.each(databaseKinds)("accounts on %s", (kind) => {
   const service = testService(kind)
 
-  test("sign-up makes an agent whose key works at once and whose profile has the five fields", async () => {
+  test("sign-up creates an agent whose key works at once and whose profile has the five fields", async () => {
     const { status, headers, body } = await service.call("POST", "/api/agents/signup", {
       body: { display_name: "  My \t agent " },
     })
@@ -31,7 +31,7 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
     })
   })
 
-  test("sign-up needs no body and no name, ignores unknown fields, and names an agent after its slug", async () => {
+  test("sign-up needs no body or name, ignores unknown fields, and by default names an agent after its slug", async () => {
     for (const call of [
       {},
       { body: {} },
@@ -46,7 +46,7 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
     }
   })
 
-  test("sign-up never looks at Authorization, and no page of another site can call it", async () => {
+  test("sign-up ignores Authorization, and pages of other sites can't call it", async () => {
     const signUp = (headers: Record<string, string>) => service.call("POST", "/api/agents/signup", { headers })
     expect((await signUp({ authorization: "nonsense" })).status).toBe(201)
     expect((await signUp({ "sec-fetch-site": "same-origin" })).status).toBe(201)
@@ -59,7 +59,7 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
     expect([...preflight.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([])
   })
 
-  test("the documentation's own pages can sign up and read the response, from another site too, and no other page", async () => {
+  test("of all pages only the documentation's can sign up and read the response, also cross-origin", async () => {
     const docs = { origin: "http://localhost:4001", "sec-fetch-site": "cross-site" }
     const preflight = await service.call("OPTIONS", "/api/agents/signup", { headers: docs })
     expect(preflight.headers.get("access-control-allow-headers")).toContain("Content-Type")
@@ -78,7 +78,7 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
     }
   })
 
-  test("a minted key works, is listed after the older ones, and the calling one is marked", async () => {
+  test("a minted key works and is listed after older ones; the calling key is marked", async () => {
     const { key } = await service.signUp()
     const mint = (given: object) => service.call("POST", "/api/agents/me/keys", { key, body: given })
     const { status, body } = await mint({ name: " laptop " })
@@ -96,7 +96,7 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
     expect((await mint({ expires_at })).body).toMatchObject({ expires_at })
   })
 
-  test("lists are paged, and Link leads to the rest", async () => {
+  test("lists are paged, and Link leads to the next page", async () => {
     const { key } = await service.signUp()
     for (let i = 0; i < 3; i++) await service.mint(key)
     const pages = await service.pages("/api/agents/me/keys?limit=3", { key })
@@ -104,7 +104,7 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
     expect(names).toEqual(["signup", "rotation", "rotation", "rotation"])
   })
 
-  test("a publishable key belongs to one origin, normalised, and lives a year unless said", async () => {
+  test("a publishable key has one normalised origin, and lasts a year by default", async () => {
     const { key } = await service.signUp()
     const body = { origin_allowlist: ["HTTPS://App.Example:443/"] }
     const made = await service.call("POST", "/api/agents/me/keys/publishable", { key, body })
@@ -119,7 +119,7 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
     expect(Math.round(days)).toBe(365)
   })
 
-  test("no more than 25 live keys, however many ask at once; revoking one makes room", async () => {
+  test("at most 25 keys are live, however many requests arrive at once; revoking one makes room", async () => {
     const { key } = await service.signUp()
     const { id } = await service.mint(key)
     // A few at once: each waits for those before it, within the time that a request has.
@@ -132,7 +132,7 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
     expect((await service.call("POST", "/api/agents/me/keys", { key })).status).toBe(201)
   })
 
-  test("revoking kills a key at once, the calling and the last one too, and it is listed no more", async () => {
+  test("a revoked key stops at once, even the calling or last one, and is no longer listed", async () => {
     const { key, id: own } = await service.signUp()
     const other = await service.mint(key)
     const revoked = await service.call("DELETE", `/api/agents/me/keys/${own}`, { key })
@@ -145,7 +145,7 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
     expect(await service.faultOf(other.key)).toBe("invalid-api-key")
   })
 
-  test("of many requests that revoke with each other's keys, a dead key revokes nothing", async () => {
+  test("if keys revoke each other in many simultaneous requests, a dead key revokes nothing", async () => {
     const { key, id: own } = await service.signUp()
     const other = await service.mint(key)
     const [first, second] = await Promise.all([
@@ -155,7 +155,7 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
     expect(new Set([first.status, second.status])).toEqual(new Set([200, 401]))
   })
 
-  test("another account's key can't be revoked and looks like a missing one; ids are digits", async () => {
+  test("another account's key can't be revoked and looks missing; ids are digits", async () => {
     const [mine, theirs] = [await service.signUp(), await service.signUp()]
     const revoke = async (id: unknown) => {
       const { body, code } = await service.call("DELETE", `/api/agents/me/keys/${String(id)}`, { key: mine.key })
@@ -167,7 +167,7 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
     expect(await service.faultOf(theirs.key)).toBeNull()
   })
 
-  test("the times of last use go forward, at most once a minute", async () => {
+  test("the time of last use only goes forward, at most once a minute", async () => {
     const { key } = await service.signUp()
     const seen = async () => {
       const [{ last_used_at }] = (await service.call("GET", "/api/agents/me/keys", { key })).body
@@ -195,7 +195,7 @@ describe.each(databaseKinds)("the sign-up limit on %s", (kind) => {
   const later = (minutes: number) =>
     service.database().query(`update signups set at = at - $1::int * interval '1 minute'`, [minutes])
 
-  test("five sign-ups an hour and address, however many come at once; the answer says when to come back", async () => {
+  test("five sign-ups per hour and address, however many come at once; the response says when to retry", async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => signUp("192.0.2.1")))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(5)
     const refused = answers.find(({ status }) => status === 429)
@@ -205,14 +205,14 @@ describe.each(databaseKinds)("the sign-up limit on %s", (kind) => {
     expect((await signUp("192.0.2.2")).status).toBe(201)
   })
 
-  test("an invalid body doesn't count, and is reported before the limit", async () => {
+  test("an invalid body is rejected before the limit, and doesn't count", async () => {
     for (let i = 0; i < 6; i++) expect((await signUp("192.0.2.3", { display_name: " " })).status).toBe(400)
     for (let i = 0; i < 5; i++) expect((await signUp("192.0.2.3")).status).toBe(201)
     expect((await signUp("192.0.2.3")).status).toBe(429)
     expect((await signUp("192.0.2.3", { display_name: " " })).status).toBe(400)
   })
 
-  test("IPv6 is counted by /64, and a /48 as 16 of them", async () => {
+  test("IPv6 counts by /64, and a /48 as 16 of them", async () => {
     for (let i = 0; i < 5; i++) expect((await signUp(`2001:db8:1:2::${i + 1}`)).status).toBe(201)
     expect((await signUp("2001:db8:1:2:ffff::1")).status).toBe(429)
     expect((await signUp("2001:db8:1:3::1")).status).toBe(201)
@@ -225,7 +225,7 @@ describe.each(databaseKinds)("the sign-up limit on %s", (kind) => {
     expect((await signUp("2001:db8:a::1")).status).toBe(201)
   })
 
-  test("a clock that is set back by a day keeps nobody waiting for more than the hour", async () => {
+  test("after the clock is set back a day, nobody waits longer than the hour", async () => {
     for (let i = 0; i < 5; i++) expect((await signUp("192.0.2.5")).status).toBe(201)
     await later(-24 * 60)
     const refused = await signUp("192.0.2.5")
@@ -237,7 +237,7 @@ describe.each(databaseKinds)("the sign-up limit on %s", (kind) => {
     expect((await signUp("192.0.2.5")).status).toBe(201)
   })
 
-  test("the window slides: it is any 60 minutes, not those of a clock", async () => {
+  test("the window is any 60 minutes, not clock hours", async () => {
     for (let i = 0; i < 3; i++) await signUp("192.0.2.4")
     await later(40)
     for (let i = 0; i < 2; i++) expect((await signUp("192.0.2.4")).status).toBe(201)

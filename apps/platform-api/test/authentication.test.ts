@@ -21,7 +21,7 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
   const me = (authorization?: string) =>
     outcome("GET", "/api/agents/me", authorization === undefined ? {} : { headers: { authorization } })
 
-  test("a request without Authorization, or in another form than Bearer and one token, gets an error that says so", async () => {
+  test("a request without Authorization, or not with Bearer and one token, gets an error that says so", async () => {
     expect(await me()).toBe("401 missing-credentials")
     for (const text of ["", "Bearer", "Bearer ", "Basic abc", agent.key, `Bearer ${agent.key} x`, `Bearer a,b`]) {
       expect(await me(text), text.slice(0, 12)).toBe("401 invalid-authorization-format")
@@ -29,7 +29,7 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
     for (const word of ["Bearer", "bearer", "BEARER"]) expect(await me(`${word} ${agent.key}`)).toBe("200")
   })
 
-  test("401 answers say how to authenticate, and errors carry their code, an id and no cache", async () => {
+  test("401 responses say how to authenticate, and errors have a code, an id and no caching", async () => {
     const ask = (headers: Record<string, string>) => service.call("GET", "/api/agents/me", { headers })
     const { headers, body } = await ask({ "x-request-id": "test-request-7" })
     const told = ["www-authenticate", "x-error-code", "cache-control", "x-request-id"].map((name) => headers.get(name))
@@ -64,7 +64,7 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
     expect(answers).toEqual([...expected, ...expected])
   })
 
-  test("each error of a key or its account has its code, and the earlier one is reported first", async () => {
+  test("each error of a key or its account has its code, and errors are checked in a fixed order", async () => {
     const db = service.database()
     const { slug, key, id } = await service.signUp()
     const fault = () => outcome("GET", "/api/agents/me", { key })
@@ -90,7 +90,7 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
     expect(await me(`Bearer ${agent.key}`)).toBe("200")
   })
 
-  test("a publishable key needs its own origin, exactly, before anything is said about what it may do", async () => {
+  test("a publishable key's origin is checked exactly, before its permissions", async () => {
     const publishable = await service.publishable(agent.key, [origin])
     const ask = (sent?: string) =>
       outcome("GET", "/api/agents/me", { key: publishable, headers: sent === undefined ? {} : { origin: sent } })
@@ -104,7 +104,7 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
     )
   })
 
-  test("all of /api/auth/keys is closed to agents, whatever the method and the path below; the error says where theirs are", async () => {
+  test("all of /api/auth/keys is closed to agents, for every method and subpath; the error names their own routes", async () => {
     for (const path of ["/api/auth/keys", "/api/auth/keys/1", "/api/auth/keys/publishable", "/api/auth/keys/a/b"]) {
       for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
         const headers = { authorization: `Bearer ${agent.key}` }
@@ -115,7 +115,7 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
     }
   })
 
-  test("people make, list, rotate, disable, enable and revoke their keys at /api/auth/keys", async () => {
+  test("people create, list, rotate, disable, enable and revoke their keys at /api/auth/keys", async () => {
     const own = "/api/auth/keys"
     const { body: minted } = await owner.call("POST", own, { name: "desk" })
     expect(minted.key).toMatch(/^svc_sk_/)
@@ -131,7 +131,7 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
     expect((await fetch(`${service.url}${own}/a/b`, raw)).status).toBe(404)
   })
 
-  test("the tables hold what the code relies on", async () => {
+  test("the database enforces what the code relies on", async () => {
     const db = service.database()
     const refused = (statement: string) =>
       expect(db.query(statement, []), statement).rejects.toThrow(/violates|only ever|stays/)
@@ -182,7 +182,7 @@ describe("limits per key and per failing address", () => {
   }
   const me = (key: string, from?: string) => service.call("GET", "/api/agents/me", { key, from })
 
-  test("a key has its requests a minute, another key its own, and a request past them asks for no look-up", async () => {
+  test("each key has its own limit of requests per minute, and requests above it cause no look-up", async () => {
     const [one, two] = [await service.signUp(), await service.signUp()]
     const asked = await lookUps(async () => {
       for (let i = 0; i < 3; i++) expect((await me(one.key)).status).toBe(200)
@@ -196,7 +196,7 @@ describe("limits per key and per failing address", () => {
     expect((await me(two.key)).status).toBe(200)
   })
 
-  test("an address that keeps failing gets 429 for 401, while good keys from there go on", async () => {
+  test("an address that keeps failing gets 429 instead of 401, while valid keys from there still work", async () => {
     const { key } = await service.signUp()
     const from = "192.0.2.9"
     for (let i = 0; i < 3; i++) expect((await service.call("GET", "/api/specs", { from })).status).toBe(401)
@@ -205,7 +205,7 @@ describe("limits per key and per failing address", () => {
     expect((await service.call("GET", "/api/specs", { from: "192.0.2.10" })).status).toBe(401)
   })
 
-  test("past an address's failures its forged and revoked keys cost no look-up, and no valid key is rejected: old, unused, new, another replica's", async () => {
+  test("above an address's failure limit, invalid keys cause no look-up and no valid key is rejected", async () => {
     const from = "192.0.2.11"
     const [old, unused] = [await service.signUp(), await service.signUp()]
     const revoked = await service.mint(old.key)

@@ -4,7 +4,7 @@ import { startBackgroundTasks } from "../src/background-tasks.ts"
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test("an outage of the database is logged once, and its end once, whatever tasks have nothing to query", async () => {
+test("an outage of the database is logged once at its start and once at its end, however many tasks fail", async () => {
   const told: string[] = []
   const log = {
     info: (message: string) => void told.push(message),

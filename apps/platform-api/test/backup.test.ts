@@ -76,7 +76,7 @@ const majorOf = (command: string): number => {
   }
 }
 
-test("a server's database comes back from a backup made beside the running service", async (context) => {
+test("a server's database is restored from a backup that was made while the service ran", async (context) => {
   const to = await createTestDatabase()
   onTestFinished(to.stop)
   const service = await serviceInTest("postgres")
@@ -97,7 +97,7 @@ test("a server's database comes back from a backup made beside the running servi
   await isWhole(await serviceInTest("postgres", empty))
 })
 
-test("an embedded database comes back from its backup, and only into a folder without one", async () => {
+test("an embedded database is restored from its backup, only into a folder without one", async () => {
   const service = await startTestService("embedded", { SVC_DATA_DIR: join(folder, "data") })
   const isWhole = await fill(service)
   await service.close()
@@ -120,7 +120,7 @@ const archives: readonly (readonly [string, (pack: string) => void])[] = [
   ["with a pipe", (pack) => execFileSync("mkfifo", [join(pack, "pipe")])],
 ]
 
-test.each(archives)("an archive %s leaves nothing behind, so that another can be restored", async (name, put) => {
+test.each(archives)("an archive %s leaves nothing behind, so another can be restored", async (name, put) => {
   const pack = mkdtempSync(join(folder, "pack-"))
   if (name !== "without a database") writeFileSync(join(pack, "database.complete"), "")
   put(pack)
@@ -131,7 +131,7 @@ test.each(archives)("an archive %s leaves nothing behind, so that another can be
   expect(readdirSync(env.SVC_DATA_DIR)).toEqual([])
 })
 
-test("a missing file, and a backup that can't be finished, leave nothing behind", async () => {
+test("a missing file or a failed backup leaves nothing behind", async () => {
   const env = { DATABASE_URL: "postgres://127.0.0.1:9/none", SVC_DATA_DIR: join(folder, "none") }
   await fails(["backup", join(folder, "lost.dump")], env, "tool-failed")
   expect(readdirSync(folder).filter((name) => name.startsWith("lost"))).toEqual([])

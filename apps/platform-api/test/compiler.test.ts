@@ -20,13 +20,13 @@ const fields = Array.from({ length: 3000 }, (_, n) => field(`f${n}`, "u64"))
 const large = bodyOf(withFields(fields))
 const size = large.length
 
-test("what is made on the thread is what would be made at once", async () => {
+test("the thread's results are the same as without a thread", async () => {
   compiler = createCompiler({ deadlineMs: 60_000, now })
   expect(size).toBeGreaterThan(8 * 1024)
   expect(await compiler.run("readUpload", large, { size, owner: owner("a") })).toEqual(readUpload(large))
 })
 
-test("the event loop goes on while a large AST is read", async () => {
+test("the event loop keeps running while a large AST is read", async () => {
   compiler = createCompiler({ deadlineMs: 60_000, now })
   let turns = 0
   const turn = setInterval(() => turns++, 1)
@@ -37,7 +37,7 @@ test("the event loop goes on while a large AST is read", async () => {
   expect(turns).toBeGreaterThan(0)
 })
 
-test("a task that takes too long ends with its thread; the next one has a new thread", async () => {
+test("a task that takes too long ends with its thread; the next one gets a new thread", async () => {
   compiler = createCompiler({ deadlineMs: 1, now })
   const both = [1, 2].map(() => compiler.run("readUpload", large, { size, owner: owner("a") }))
   for (const result of await Promise.allSettled(both)) {
@@ -45,7 +45,7 @@ test("a task that takes too long ends with its thread; the next one has a new th
   }
 })
 
-test("a fault of ours fails its task alone", async () => {
+test("a bug fails only its own task", async () => {
   compiler = createCompiler({ deadlineMs: 60_000, now })
   const broken = { gzip: Uint8Array.from(gzipSync("{")), isAnswer: false }
   const task = compiler.run("check", { ast: broken, hash: "" }, { size, owner: owner("a") })
@@ -62,7 +62,7 @@ const begin = (one: Owner, ended: string[], signal?: AbortSignal) =>
       ended.push(`${one.name} ${error.isOwn}`)
     })
 
-test("whoever cost least is next; one has few tasks waiting, and all together not many", async () => {
+test("the cheapest owner so far is next; tasks waiting per owner and in all are limited", async () => {
   compiler = createCompiler({ deadlineMs: 60_000, now })
   const ended: string[] = []
   await Promise.all(["a", "a", "a", "b", "a", "a", "a"].map((name) => begin(owner(name), ended)))
@@ -72,7 +72,7 @@ test("whoever cost least is next; one has few tasks waiting, and all together no
   expect(ended.filter((one) => one.endsWith("false"))).toHaveLength(7)
 })
 
-test("nine agents that fill all places give way to a person, and their costs are those of one", async () => {
+test("nine agents that fill the queue make room for a person, and their costs count as one owner's", async () => {
   compiler = createCompiler({ deadlineMs: 60_000, now })
   const ended: string[] = []
   const agents = Array.from({ length: 9 }, (_, n) => ({ name: `agent ${n}`, group: "agents" }))
@@ -86,7 +86,7 @@ test("nine agents that fill all places give way to a person, and their costs are
   await Promise.all(flood)
 })
 
-test("work that nobody waits for any more isn't begun, and doesn't go on", async () => {
+test("work that nobody waits for isn't started, or is stopped", async () => {
   compiler = createCompiler({ deadlineMs: 60_000, now })
   const ended: string[] = []
   const gone = new AbortController()
@@ -98,7 +98,7 @@ test("work that nobody waits for any more isn't begun, and doesn't go on", async
   expect(ended.at(-1)).toBe("c")
 })
 
-test("a stored AST whose operators are rejected today is built all the same", async () => {
+test("a stored AST with operators that are rejected today can still be built", async () => {
   compiler = createCompiler({ deadlineMs: 60_000, now })
   const ast = thing({ computed_field_specs: [{ expression: { Unary: { op: "Odd" } } }] }) as Ast
   expect(() => parseAst(ast)).toThrow("must be an operator")

@@ -25,7 +25,7 @@ describe("a session", () => {
       expect(await query("select 7 as n where 1 = $1", [1])).toEqual([{ n: 7 }])
     }))
 
-  test("serves the next task when a transaction was rolled back, and never after its connection was lost", () =>
+  test("serves the next task after a rolled-back transaction, and never after its connection was lost", () =>
     using(async ({ query, transaction }) => {
       const [first] = await query(pidOf, [1])
       const refused = transaction(() => Promise.reject(new Error("no")))
@@ -36,7 +36,7 @@ describe("a session", () => {
       expect(await query(pidOf, [1])).not.toEqual([first])
     }))
 
-  test("what asks on after its connection was lost, or after its time, gets errors and ends nothing else", () =>
+  test("a task that continues after its connection or time was lost gets errors, and disturbs no other", () =>
     besides(server.url, async (database) => {
       const asked: Promise<unknown>[] = []
       const lost = database.within(2000).transaction(async (tx) => {
@@ -60,7 +60,7 @@ describe("a session", () => {
       expect(await database.within(2000).query("select 7 as n where 1 = $1", [1])).toEqual([{ n: 7 }])
     }))
 
-  test("work that never ends loses its connection at its deadline, and the next in its queue runs", () =>
+  test("work that never ends loses its connection at its deadline, and the next task runs", () =>
     besides(server.url, async (database) => {
       const endless = database.within(200).transaction(() => new Promise<never>(() => {}), "one queue")
       await expect(endless).rejects.toBeInstanceOf(DatabaseUnavailable)
@@ -68,7 +68,7 @@ describe("a session", () => {
       expect(await next).toEqual([{ n: 7 }])
     }))
 
-  test("a COMMIT that the server refuses was not done, one that it never responds to may have been", () =>
+  test("a rejected COMMIT wasn't done; one without a response may have been", () =>
     using(async ({ query, transaction }) => {
       await query("create table parents (id int primary key)", [])
       await query("create table children (id int references parents deferrable initially deferred)", [])
@@ -87,7 +87,7 @@ describe("a session", () => {
       expect(await query("select id from parents where 1 = $1", [1])).toEqual([])
     }))
 
-  test("a prepared statement that a migration made stale is prepared again; in a transaction it asks for another try", () =>
+  test("a prepared statement that a migration invalidated is prepared again, or in a transaction asks for a retry", () =>
     using(async ({ query, transaction }) => {
       await query("create table moving (id int)", [])
       const ask = () => query("select id from moving where 1 = $1", [1])
@@ -100,7 +100,7 @@ describe("a session", () => {
       expect(await inside()).toEqual([])
     }))
 
-  test("statements of endless variety don't fill the server's memory", () =>
+  test("an endless variety of statements doesn't fill the server's memory", () =>
     using(async ({ run, query }) => {
       await run(async (db) => {
         for (let i = 0; i < 500; i++) await db.execute(orm.sql`select ${1}::int as ${orm.sql.identifier(`c${i}`)}`)
@@ -166,7 +166,7 @@ describe.skipIf(!hasOpenssl && process.env["CI"] === undefined)("the server's UR
     return tls
   }
 
-  test("sslmode and sslrootcert mean what they mean to psql", async () => {
+  test("sslmode and sslrootcert mean the same as in psql", async () => {
     const own = `sslrootcert=${join(folder, "tls.crt")}`
     expect(await encrypted(tlsUrl("sslmode=disable"))).toEqual({ ssl: false })
     for (const params of [
@@ -186,14 +186,14 @@ describe.skipIf(!hasOpenssl && process.env["CI"] === undefined)("the server's UR
     }
   })
 
-  test("a server without TLS is used under prefer, and refused under require", async () => {
+  test("a server without TLS is used under prefer, and rejected under require", async () => {
     const plain = await startPostgres()
     expect(await encrypted(`${plain.url}?sslmode=prefer`)).toEqual({ ssl: false })
     await expect(encrypted(`${plain.url}?sslmode=require`)).rejects.toThrow("doesn't support TLS")
     await plain.stop()
   })
 
-  test("a Unix socket is named by its folder, and a wrong database by the error", async () => {
+  test("a Unix socket is reported by its folder, and a wrong database in the error", async () => {
     const socket = encodeURIComponent(dirname(folder))
     expect(await encrypted(`postgres://postgres@${socket}:${server.port}/postgres`)).toEqual({ ssl: false })
     await expect(encrypted(server.url.replace(/postgres$/, "nothing"))).rejects.toThrow('"nothing" does not exist')

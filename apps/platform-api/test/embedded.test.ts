@@ -22,7 +22,7 @@ const filesBelow = (folder: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
 
-test("the folder is the owner's alone, and a second process is rejected, service or command", async () => {
+test("only the owner can read the folder, and a second process is rejected, service or command", async () => {
   const first = await startReplica(env)
   expect(statSync(join(place.folder, "data")).mode & 0o777).toBe(0o700)
   expect(statSync(join(place.folder, "data/session-signing-key.json")).mode & 0o777).toBe(0o600)
@@ -39,7 +39,7 @@ test("the folder is the owner's alone, and a second process is rejected, service
   expect((await operate(["agent", "list"], env)).json).toEqual([])
 })
 
-test("kill -9 loses nothing that was answered, frees the folder, and the keys stay off the disk", async () => {
+test("kill -9 loses no confirmed write and frees the folder, and no key is on the disk", async () => {
   const first = await startReplica(env)
   const answer = (await (await first.signUp()).json()) as { api_key: string; slug: string }
   first.program.kill("SIGKILL")
@@ -54,7 +54,7 @@ test("kill -9 loses nothing that was answered, frees the folder, and the keys st
   expect(files.filter((file) => readFileSync(file).includes(secret))).toEqual([])
 })
 
-test("a folder that others may write to is closed before anything is kept in it", () => {
+test("a folder that others can write to is closed before it is used", () => {
   const data = join(place.folder, "data")
   mkdirSync(data)
   chmodSync(data, 0o777)
@@ -62,7 +62,7 @@ test("a folder that others may write to is closed before anything is kept in it"
   expect(statSync(data).mode & 0o777).toBe(0o700)
 })
 
-test("a folder that all users share is rejected by name and left as it is", async () => {
+test("a folder shared by all users is rejected by name and left unchanged", async () => {
   const shared = join(place.folder, "shared")
   mkdirSync(shared)
   chmodSync(shared, 0o1777)
@@ -75,7 +75,7 @@ test("a folder that all users share is rejected by name and left as it is", asyn
   expect(readdirSync(shared)).toEqual([])
 })
 
-test("in production an embedded database is one warning, samples are published only when asked for, and those there are named", async () => {
+test("in production an embedded database is a warning, and samples are published and named only on request", async () => {
   const production = { ...env, NODE_ENV: "production" }
   const stacksOf = async (more: Readonly<Record<string, string>>) => {
     const service = await startTestService("embedded", { ...production, ...more })
@@ -94,7 +94,7 @@ test("in production an embedded database is one warning, samples are published o
   expect(warnings[0]).toContain("DATABASE_URL")
 })
 
-test("a half-made database is made again", async () => {
+test("a half-created database is created again", async () => {
   const data = join(place.folder, "data")
   const first = startProgram(["migrate"], env)
   await first.exited
@@ -103,7 +103,7 @@ test("a half-made database is made again", async () => {
   expect(await operate(["agent", "list"], env)).toMatchObject({ code: 0, json: [] })
 })
 
-test("a folder's lock is free again when its holder is gone, even in a deep folder", async () => {
+test("a folder's lock is free again after its holder ends, even in a deep folder", async () => {
   const deep = join(place.folder, "x".repeat(100), "y".repeat(100))
   mkdirSync(deep, { recursive: true })
   writeFileSync(join(deep, "deadbeef.lock.sock"), "")
@@ -114,14 +114,14 @@ test("a folder's lock is free again when its holder is gone, even in a deep fold
   expect(readdirSync(deep)).toEqual([])
 })
 
-test("of many that want the folder at once, never do two have it", async () => {
+test("of many processes that open the folder at once, only one has it at a time", async () => {
   const got = await Promise.allSettled(Array.from({ length: 10 }, () => lockFolder(place.folder)))
   const held = got.filter((result) => result.status === "fulfilled")
   expect(held.length).toBeLessThanOrEqual(1)
   for (const { value } of held) value.release()
 })
 
-test("the packed database is of the PGlite version in use and has its migrations; each unpacked one has its own secret", async () => {
+test("the packed database fits the PGlite version and has all migrations; each unpacked one has its own secret", async () => {
   const ask = async (name: string, ...texts: readonly string[]): Promise<readonly unknown[]> => {
     const database = await openEmbeddedDatabase({ folder: join(place.folder, name), now: () => performance.now() })
     const answers = []

@@ -8,7 +8,7 @@ import { beforeTests, publishStack, serviceInTest, type TestService, testService
 const service = testService("postgres", { SVC_SAMPLE_STACKS: "true" })
 const agent = beforeTests(() => service.signUp())
 
-test("every code of the table is described at an operation", () => {
+test("every code of the table is documented for an operation", () => {
   const text = JSON.stringify(committed)
   const described = Object.keys(errors.rows).filter((code) => text.includes(`"${code}"`))
   // What no described operation can answer: other paths and methods do.
@@ -106,7 +106,7 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
   ...Object.fromEntries(lists.flatMap((list) => Object.entries(pagesOf(list)))),
 }
 
-test.each(Object.entries(refusals))("%s names what is wrong in our own words, and the next step", async (what, all) => {
+test.each(Object.entries(refusals))("%s says what is wrong in our own words, and the next step", async (what, all) => {
   const [method = "", path = ""] = what.split(" ")
   for (const [call, code, at, reason] of all) {
     const { status, body } = await service.call(method, path, { key: agent.key, ...call })
@@ -119,13 +119,13 @@ test.each(Object.entries(refusals))("%s names what is wrong in our own words, an
   }
 })
 
-test("the error of a body that is too large names the limit of its route", async () => {
+test("the error for a body that is too large states the route's limit", async () => {
   const call = raw("{}".padEnd(signUpBytes + 1))
   const { status, code, body } = await service.call("POST", "/api/agents/signup", call)
   expect([status, code, body.error]).toEqual([413, "payload-too-large", "The body is too large. The limit is 4 KiB."])
 })
 
-test("this machine's three names are one host for a token, and every response, rejected or not, says what is left of the limit", async () => {
+test("a token treats this machine's three host names as one, and every response states the remaining limit", async () => {
   const { key } = agent
   const mint = (websocket_url: string) =>
     service.call("POST", "/ws/sessions", { key, body: { websocket_url }, from: "192.0.2.9" })
@@ -164,7 +164,7 @@ const urlsAt = async (started: TestService) => {
   return Object.fromEntries(body.map((stack: Record<string, string>) => [stack["name"], stack["websocket_url"]]))
 }
 
-test("what an operator publishes before the first start stays, and another stack can't have its URL in another spelling", async () => {
+test("a stack published before the first start stays, and no other can use its URL in another spelling", async () => {
   const before = [
     ["transfers", "wss://mine.example/transfers"],
     ["swaps", "ws://localhost:4004/token-swaps"],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { databaseKinds, testService } from "./service.ts"
 
-describe.each(databaseKinds)("while the database on %s reads and can store nothing", (kind) => {
+describe.each(databaseKinds)("while the database on %s can read but not write", (kind) => {
   const service = testService(kind)
 
   const query = (text: string) => service.database().query(text, [])
@@ -12,7 +12,7 @@ describe.each(databaseKinds)("while the database on %s reads and can store nothi
 
   // What PostgreSQL says when a table can't grow, or the role may only read.
   test.each(["53100", "42501"])(
-    "writes are 503, reads go on, and health says degraded until a write succeeds: %s",
+    "writes are 503, reads work, and health is degraded until a write succeeds: %s",
     async (code) => {
       const { key } = await service.signUp()
       expect(await health()).toEqual([200, "ok", "ok"])
@@ -33,7 +33,7 @@ describe.each(databaseKinds)("while the database on %s reads and can store nothi
     },
   )
 
-  test("nobody writing for five minutes says nothing of the disk any more", async () => {
+  test("after five minutes without writes, health no longer reports the disk", async () => {
     await query("create trigger full_disk before insert on api_keys execute function full_disk()")
     expect(await service.code("POST", "/api/agents/signup")).toBe("service-unavailable")
     expect(await health()).toEqual([503, "degraded", "unavailable"])

@@ -11,7 +11,7 @@ const service = testService("postgres", { SVC_FAILED_AUTH_PER_MINUTE: "0" })
 const codeOf = async (key: string) => await service.faultOf(key)
 
 test(
-  "whatever is done in whatever order, keys live, end and manage as the rules say",
+  "in any order of operations, keys live, end and manage by the rules",
   { timeout: full ? 3_600_000 : 60_000 },
   async () => {
     const step = fc.oneof(

@@ -169,7 +169,7 @@ const suffer = async (order: () => string | undefined, signingUp: number, others
 
 const unharmed = { ended: "it runs", stderr: "", failures: [], wrong: [], lies: [] }
 
-test("whatever befalls the database, the service lives, tells the truth of every change, and holds no more connections than promised", async () => {
+test("in any outage of the database, the service runs, reports changes truthfully and stays within its connections", async () => {
   const until = performance.now() + runMs
   // Every fault comes before any comes again.
   const all = Object.keys(faults)
@@ -187,10 +187,13 @@ test("whatever befalls the database, the service lives, tells the truth of every
 })
 
 // Both kinds of restart are among the faults above.
-test.runIf(full)(`${restarts} restarts of the server under 8 loops of sign-ups: no exit, nothing lost`, async () => {
-  let left = restarts
-  const order = () => (left-- > 0 ? (left % 2 === 0 ? "restarted in order" : "restarted at once") : undefined)
-  const { peak, ...harm } = await suffer(order, 8, 0)
-  expect(harm).toEqual(unharmed)
-  expect(peak).toBeLessThanOrEqual(connections)
-})
+test.runIf(full)(
+  `${restarts} restarts of the server under 8 loops of sign-ups: no exit, and nothing lost`,
+  async () => {
+    let left = restarts
+    const order = () => (left-- > 0 ? (left % 2 === 0 ? "restarted in order" : "restarted at once") : undefined)
+    const { peak, ...harm } = await suffer(order, 8, 0)
+    expect(harm).toEqual(unharmed)
+    expect(peak).toBeLessThanOrEqual(connections)
+  },
+)

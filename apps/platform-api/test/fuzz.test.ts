@@ -145,7 +145,7 @@ describe.each(databaseKinds)("random requests on %s", (kind) => {
     agent = (await service.signUp()).key
   })
 
-  test("no body, header, query or id ever makes an answer of 500 or more but 501", async () => {
+  test("no body, header, query or id returns a 5xx other than 501", async () => {
     let count = 0
     await fc.assert(
       fc.asyncProperty(fc.array(request, { minLength: together, maxLength: together }), async (given) => {

@@ -13,7 +13,7 @@ const service = testService("postgres", { SVC_SAMPLE_STACKS: "true" })
 const documentFile = fileURLToPath(new URL("../openapi.json", import.meta.url))
 
 test.each(["/api/./registry", "/api/r%65gistry", "/x/../api/registry", "//api/registry", "/api/registry/"])(
-  "a path is served only as it is written: %s is none",
+  "only the exact spelling of a path is served: %s is 404",
   async (path) => {
     const answer = new Promise<number | undefined>((resolve, reject) => {
       request(service.url, { path }, (response) => resolve(response.resume().statusCode))
@@ -24,7 +24,7 @@ test.each(["/api/./registry", "/api/r%65gistry", "/x/../api/registry", "//api/re
   },
 )
 
-test("a page anywhere may ask, with a preflight that needs no key, and read answers and refusals", async () => {
+test("any page may send requests after a preflight without a key, and read responses and errors", async () => {
   const preflight = await service.call("OPTIONS", "/api/agents/me", {
     headers: { origin: "https://app.example", "access-control-request-method": "GET" },
   })
@@ -42,7 +42,7 @@ test("a page anywhere may ask, with a preflight that needs no key, and read answ
   }
 })
 
-test("health tells the database's state and the version", async () => {
+test("health reports the database's state and the version", async () => {
   expect((await service.call("GET", "/health")).body).toEqual({
     status: "ok",
     version: manifest.version,
@@ -52,7 +52,7 @@ test("health tells the database's state and the version", async () => {
   expect((await service.call("HEAD", "/health")).status).toBe(200)
 })
 
-test("a body is counted before it is validated: 1,000 members and elements are the most", async () => {
+test("a body is counted before validation: at most 1,000 members and elements", async () => {
   const { key } = await service.signUp()
   const ask = (count: number) =>
     service.call("POST", "/ws/sessions", {
@@ -66,14 +66,14 @@ test("a body is counted before it is validated: 1,000 members and elements are t
   })
 })
 
-test("headers that are too long get an error of the table that a page can read", async () => {
+test("headers that are too long get an error from the table that a page can read", async () => {
   const { status, code, body, headers } = await service.call("GET", "/api/registry", { key: "x".repeat(20_000) })
   expect([status, code, body.details.reason]).toEqual([400, "invalid-request", "the headers are over 16 KiB"])
   expect(headers.get("access-control-allow-origin")).toBe("*")
   expect(headers.get("x-request-id")).toBe(body.request_id)
 })
 
-test("several Authorization lines are no one token, whichever of them is good", async () => {
+test("two Authorization headers are rejected even if one is valid", async () => {
   const { key } = await service.signUp()
   const headers = ["Host", "x", "Authorization", `Bearer ${key}`, "Authorization", "Bearer x"]
   const sent = request(`${service.url}/api/agents/me`, { headers })
@@ -82,25 +82,25 @@ test("several Authorization lines are no one token, whichever of them is good", 
   answer.resume()
 })
 
-test("a list's query that is wrong counts, and says why a key was ignored", async () => {
+test("an invalid query of a list counts against the limit, and the error says why a key was ignored", async () => {
   const headers = { authorization: "Bearer x" }
   const { status, headers: told } = await service.call("GET", "/api/registry?limit=0", { headers, from: "192.0.2.77" })
   expect([status, told.get("x-auth-ignored")]).toEqual([400, "invalid-api-key"])
   expect(told.get("ratelimit")).toMatch(/r=299;/)
 })
 
-test("the document that is served is the committed openapi.json", async () => {
+test("the served document is the committed openapi.json", async () => {
   expect(await (await fetch(`${service.url}/openapi.json`)).json()).toEqual(committed)
 })
 
-test("the bare address says what this is, and where its description and documentation are", async () => {
+test("the bare address says what the service is, with its OpenAPI document and documentation", async () => {
   const answer = await fetch(`${service.url}/`)
   const { name, openapi, docs } = (await answer.json()) as Record<string, string>
   expect([answer.status, name, docs]).toEqual([200, "svc-platform-api", "http://localhost:4001"])
   expect(openapi).toMatch(/^http.*\/openapi\.json$/)
 })
 
-test("the document names the port that the service listens on, where no address is set", async () => {
+test("without a configured address the document names the port that the service listens on", async () => {
   const other = await serviceInTest("postgres", { SVC_API_URL: "" })
   const { servers } = (await (await fetch(`${other.url}/openapi.json`)).json()) as { servers: unknown }
   expect(servers).toEqual([{ url: `http://localhost:${new URL(other.url).port}` }])

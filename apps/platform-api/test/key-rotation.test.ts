@@ -18,7 +18,7 @@ const auditOf = async (service: TestService, count: number) =>
 describe.each(databaseKinds)("key rotation on %s", (kind) => {
   const service = testService(kind)
 
-  test("the calling key gets a successor; both work until the overlap is over, and the old one stays listed", async () => {
+  test("the calling key gets a successor; both work during the overlap, and the old one stays listed", async () => {
     const { key, id } = await service.signUp()
     const { status, headers, body } = await rotate(service, key, id)
     expect([status, headers.get("cache-control")]).toEqual([201, "no-store"])
@@ -35,7 +35,7 @@ describe.each(databaseKinds)("key rotation on %s", (kind) => {
     expect([last.name, await service.faultOf(body.key)]).toEqual(["next", "expired-api-key"])
   })
 
-  test("class, origins and length of life stay, and a key that ends sooner keeps its end", async () => {
+  test("class, origins and lifetime stay, and a key that expires sooner keeps its expiry", async () => {
     const { key } = await service.signUp()
     const origins = Array.from({ length: originsPerKey }, (_, index) => `https://app-${index}.example`)
     const pk = { key, body: { origin_allowlist: origins, expires_in_days: 10 } }
@@ -51,7 +51,7 @@ describe.each(databaseKinds)("key rotation on %s", (kind) => {
     expect(Date.parse(again.expires_at) - Date.parse(body.expires_at)).toBeLessThan(minuteMs)
   })
 
-  test("a replaced key does its work until it ends, and manages no keys, whatever body or id", async () => {
+  test("a replaced key works until it ends, but can't manage keys, whatever the body or id", async () => {
     const { key, id } = await service.signUp()
     const { body: next } = await rotate(service, key, id)
     expect(await service.faultOf(next.key)).toBeNull()
@@ -73,7 +73,7 @@ describe.each(databaseKinds)("key rotation on %s", (kind) => {
     expect((await service.call("GET", "/api/specs", { key })).status).toBe(200)
   })
 
-  test("a lost answer: the replaced key is rotated again, by itself too, until its successor is used or ended by its owner", async () => {
+  test("after a lost response the replaced key can rotate again, until its successor is used or revoked", async () => {
     const { key, id } = await service.signUp()
     const other = await service.mint(key)
     const lost = (await rotate(service, key, id)).body
@@ -96,7 +96,7 @@ describe.each(databaseKinds)("key rotation on %s", (kind) => {
     }
   })
 
-  test("only an active key of the account rotates, and what is asked for is checked", async () => {
+  test("only an active key of the account can rotate, and the request is validated", async () => {
     const [mine, theirs] = [await service.signUp(), await service.signUp()]
     const short = await service.mint(mine.key, { expires_in_days: 1 })
     service.clock.offsetMs += dayMs
@@ -114,7 +114,7 @@ describe.each(databaseKinds)("key rotation on %s", (kind) => {
     expect((await list(service, mine.key))[0]).not.toHaveProperty("replaced_by")
   })
 
-  test("replaced keys leave room for 25 others, and no more than 25 of them live", async () => {
+  test("replaced keys don't count against the limit of 25 keys, and at most 25 of them are live", async () => {
     const { key, id } = await service.signUp()
     const keys = [{ key, id }]
     for (let i = 0; i < 24; i++) keys.push(await service.mint(key))
@@ -139,7 +139,7 @@ describe.each(databaseKinds)("disabled keys on %s", (kind) => {
     return { first, second: await service.mint(first.key) }
   }
 
-  test("the owner disables and enables any key, the calling one too, as often as it likes", async () => {
+  test("the owner can disable and enable any key repeatedly, even the calling one", async () => {
     const { first, second } = await pair()
     for (const round of [1, 2]) {
       const { status, headers, body } = await turn("disable", first.key, second.id)
@@ -163,7 +163,7 @@ describe.each(databaseKinds)("disabled keys on %s", (kind) => {
     ])
   })
 
-  test("what the operator disabled, the owner can't enable, whoever disabled it first", async () => {
+  test("the owner can't enable what the operator disabled, whoever disabled it first", async () => {
     const { first, second } = await pair()
     await turn("disable", first.key, second.id)
     await changeKey(service.database(), second.id, "disable", new Date())
@@ -176,7 +176,7 @@ describe.each(databaseKinds)("disabled keys on %s", (kind) => {
     expect((await turn("enable", first.key, second.id)).code).toBe("key-disabled-by-operator")
   })
 
-  test("only live keys of the account", async () => {
+  test("only live keys of the account can be disabled or enabled", async () => {
     const { first, second } = await pair()
     const other = await service.signUp()
     await service.call("DELETE", `${own}/${second.id}`, { key: first.key })
@@ -194,7 +194,7 @@ describe("key rotation on two replicas at once", () => {
   const second = testService("postgres", () => ({ DATABASE_URL: first.databaseUrl }))
   const replica = (index: number) => (index % 2 === 0 ? first : second)
 
-  test("however often a key is rotated at once, one successor lives", async () => {
+  test("however often a key is rotated at once, one successor remains", async () => {
     for (let round = 0; round < 5; round++) {
       const { key, id } = await replica(0).signUp()
       const asked = Array.from({ length: 12 }, (_, index) => rotate(replica(index), key, id))
@@ -207,7 +207,7 @@ describe("key rotation on two replicas at once", () => {
     }
   })
 
-  test("of rotations with overlap 0 that arrive at once, at replicas with different clocks, exactly one succeeds", async () => {
+  test("of simultaneous rotations without overlap, at replicas with different clocks, exactly one succeeds", async () => {
     first.clock.offsetMs = 1500
     for (let round = 0; round < 5; round++) {
       const { key, id } = await replica(1).signUp()
@@ -222,7 +222,7 @@ describe("key rotation on two replicas at once", () => {
     first.clock.offsetMs = 0
   })
 
-  test("a successor's first use and another rotation of what it replaces: one of the two is rejected, never neither", async () => {
+  test("if a successor's first use and another rotation coincide, exactly one of them is rejected", async () => {
     for (let round = 0; round < 25; round++) {
       const { key, id } = await replica(0).signUp()
       const next = (await rotate(replica(0), key, id)).body

@@ -23,7 +23,7 @@ const newerVersion = (statements: readonly string[]): string => {
   return folder
 }
 
-test("this version goes on reading while a newer one migrates, and starts on the newer one's database", async () => {
+test("this version keeps reading while a newer one migrates, and starts on the newer one's database", async () => {
   const service = await serviceInTest("postgres")
   const agent = await service.signUp()
   const { build, run } = await insertRecords(service, agent.slug)

@@ -5,7 +5,7 @@ import { normaliseName } from "../src/auth/name.ts"
 import { normaliseOrigin } from "../src/auth/origin.ts"
 import { normaliseWebsocketUrl } from "../src/registry/websocket-url.ts"
 
-test("a name is composed and trimmed, every run of white space is one space, and joiners of emoji and scripts stay", () => {
+test("a name is normalised and trimmed with single spaces, and joiners of emoji and scripts stay", () => {
   expect(normaliseName("  Data\u00a0\u2003\n\tAgent\u0085 ")).toBe("Data Agent")
   for (const name of ["e\u0301", "👩‍👩‍👧", "❤️", "नी\u200dति", "می\u200cخواهم"])
     expect(normaliseName(name)).toBe(name.normalize("NFC"))
@@ -18,14 +18,14 @@ test("a name without a visible character, or with control, direction, zero-width
     expect(normaliseName(`a${hidden}b`), JSON.stringify(hidden)).toBeUndefined()
 })
 
-test("the length of a name is counted in code points: 64 are taken, 65 are not", () => {
+test("a name may have 64 code points, but not 65", () => {
   for (const letter of ["x", "😀"]) {
     expect(normaliseName(letter.repeat(64))).toBe(letter.repeat(64))
     expect(normaliseName(letter.repeat(65))).toBeUndefined()
   }
 })
 
-test("an accepted name stays the same when passed again, and fits its bounds", () => {
+test("an accepted name stays the same when passed again, and fits its limits", () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter, maxLength: 80 }), (text) => {
       const name = normaliseName(text)
@@ -37,7 +37,7 @@ test("an accepted name stays the same when passed again, and fits its bounds", (
   )
 })
 
-test("an origin is kept as browsers send it: lower case, without default port or trailing slash", () => {
+test("an origin is stored as browsers send it: lower case, without default port or trailing slash", () => {
   const good = {
     "https://App.Example.COM": "https://app.example.com",
     "HTTPS://example.com:443/": "https://example.com",
@@ -49,20 +49,20 @@ test("an origin is kept as browsers send it: lower case, without default port or
   for (const [given, origin] of Object.entries(good)) expect(normaliseOrigin(given)).toEqual({ origin })
 })
 
-test("text without http:// or https:// in front is no origin's scheme", () => {
+test("an origin must start with http:// or https://", () => {
   const schemes = ["", "ftp://", "//", " https://", "https:/"].map((scheme) => `${scheme}example.com`)
   for (const text of ["*", "null", "", ...schemes])
     expect(normaliseOrigin(text)).toEqual({ fault: "origin-invalid-scheme" })
 })
 
-test("an origin with a path, query, fragment, user or wildcard is rejected, however it is spelled", () => {
+test("an origin with a path, query, fragment, user or wildcard is rejected in any spelling", () => {
   const tails = ["/x", "//", "?", "?a", "#", "#a", "\\", ":99999", " ", "\t", "\0"].map((tail) => `a.com${tail}`)
   const hosts = ["", "u@a.com", "@a.com", "*.a.com", "%2A.a.com", `${"a".repeat(300)}.com`]
   for (const text of [...tails, ...hosts])
     expect(normaliseOrigin(`https://${text}`), text).toEqual({ fault: "invalid-origin" })
 })
 
-test("an origin that is taken is exactly what a URL parser gives as its origin", () => {
+test("an accepted origin is exactly what a URL parser returns as its origin", () => {
   fc.assert(
     fc.property(fc.webUrl({ validSchemes: ["http", "https"] }), fc.string({ unit: anyCharacter }), (url, text) => {
       for (const candidate of [url, URL.parse(url)?.origin ?? "", `https://${text}`]) {
@@ -73,7 +73,7 @@ test("an origin that is taken is exactly what a URL parser gives as its origin",
   )
 })
 
-test("websocket URLs that mean the same stream have one spelling", () => {
+test("WebSocket URLs of the same stream have one spelling", () => {
   const same = ["wss://Stream.Example.com/a/", "wss://stream.example.com:443/a", "WSS://stream.example.com/a"]
   expect(new Set(same.map(normaliseWebsocketUrl))).toEqual(new Set(["wss://stream.example.com/a"]))
   expect(normaliseWebsocketUrl("ws://h/")).toBe("ws://h")
@@ -81,7 +81,7 @@ test("websocket URLs that mean the same stream have one spelling", () => {
   expect(normaliseWebsocketUrl("ws://h/a?b=1")).toBe("ws://h/a?b=1")
 })
 
-test("what is no ws:// or wss:// URL, or carries a user or a fragment, is no stream", () => {
+test("a stream URL must use ws:// or wss://, without user or fragment", () => {
   const odd = ["u@a", "u:p@a", "a/#x", "a/#", `a/${"a".repeat(3000)}`].map((rest) => `ws://${rest}`)
   for (const text of ["", "x", "http://a", "wss://", ...odd]) expect(normaliseWebsocketUrl(text), text).toBeUndefined()
 })

@@ -23,7 +23,7 @@ test("a command prints JSON; a mistake prints its code and exits with 1", async 
   })
 })
 
-test("a signing key that is generated can be used as it is printed", async () => {
+test("a generated signing key can be used exactly as printed", async () => {
   const { code, json } = await run("session-key generate")
   expect(code).toBe(0)
   const keys = await readSigningKeys(JSON.stringify(json))
@@ -35,7 +35,7 @@ describe.each(databaseKinds)("commands on %s", (kind) => {
 
   const told = (line: string) => command(service, line.split(" "))
 
-  test("every mistake has its code, and the error of a broken AST has its path", async () => {
+  test("every mistake has its code, and the error of an invalid AST has its path", async () => {
     const broken = join(folder, "broken.json")
     writeFileSync(broken, JSON.stringify(smallAst({ entities: [{ state_name: 7 }] })))
     const publish = `stack publish ${astFile} --name x`
@@ -65,7 +65,7 @@ describe.each(databaseKinds)("commands on %s", (kind) => {
     expect(details).toMatchObject({ path: expect.stringMatching(/^entities\[0\]/), reason: expect.any(String) })
   })
 
-  test("agents, people, keys and stacks are managed, and the audit trail tells it all, newest first", async () => {
+  test("agents, people, keys and stacks are managed, and the audit trail lists everything, newest first", async () => {
     const agent = await service.signUp("203.0.113.77")
     expect(await told("agent list")).toMatchObject([{ slug: agent.slug, status: "active" }])
     expect(await told(`agent disable ${agent.slug}`)).toEqual({ slug: agent.slug, status: "disabled" })
@@ -114,7 +114,7 @@ describe.each(databaseKinds)("commands on %s", (kind) => {
     expect(await told("audit list --limit 1")).toMatchObject([{ address_prefix: "2001:db8:0:7::/64" }])
   })
 
-  test("an abusive agent is found by its key, hint or network, gets the reason when it is disabled, and is listed", async () => {
+  test("an abusive agent can be found by key, hint or network, and disabled with a reason that it gets", async () => {
     const { slug, key } = await service.signUp("198.51.100.77")
     const [mine] = await told(`agent find ${slug}`)
     expect(mine).toMatchObject({ slug, status: "active", address_prefix: "198.51.100.0/24", disabled_at: null })
@@ -139,7 +139,7 @@ describe.each(databaseKinds)("commands on %s", (kind) => {
     expect(await told(`agent disable ${slug} --message ${"x".repeat(501)}`)).toMatchObject({ code: "usage" })
   })
 
-  test("limits of tokens are set by name, numbers from 0 or none, for an account or stack that is there", async () => {
+  test("limits of tokens are set by name, from 0 or none, for an existing account or stack", async () => {
     const { slug } = await service.signUp()
     expect(await told(`limits set agent:${slug} --send-per-minute 0 --concurrency 3`)).toEqual({
       subject: `agent:${slug}`,
@@ -165,7 +165,7 @@ describe.each(databaseKinds)("commands on %s", (kind) => {
   })
 })
 
-test("settings that can't be used stop the start; all are reported at once, without a secret", async () => {
+test("invalid settings stop the start; all are reported at once, without a secret", async () => {
   const settings = {
     PORT: "x",
     SVC_LOG_LEVEL: "loud",
@@ -181,7 +181,7 @@ test("settings that can't be used stop the start; all are reported at once, with
   expect(program.stdout() + program.stderr()).not.toContain("hunter2")
 })
 
-test("in production on a server's database a signing key has to be set; elsewhere its lack is a warning", async () => {
+test("in production a server's database needs a signing key; elsewhere a missing one is a warning", async () => {
   const unreachable = { ...env, DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" }
   const strict = startProgram([], { ...unreachable, NODE_ENV: "production" })
   expect(await strict.exited).toBe(1)

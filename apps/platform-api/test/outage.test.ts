@@ -35,7 +35,7 @@ describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the datab
   const agent = beforeTests(() => service.signUp())
   beforeAll(() => outages[how].begin({ server, proxy }))
 
-  test("what needs it gets a 503 to retry, whatever state its connections are in", async () => {
+  test("routes that need it return a retryable 503, whatever state the connections are in", async () => {
     for (let round = 0; round < 3; round++) {
       const { status, code, body, headers } = await service.call("GET", "/api/agents/me", { key: agent.key })
       expect([status, code, body.retryable]).toEqual([503, "service-unavailable", true])
@@ -51,7 +51,7 @@ describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the datab
     }
   })
 
-  test("health says degraded, liveness goes on, keyless registry reads go on, made-up keys are rejected", async () => {
+  test("health is degraded, liveness and keyless registry reads work, and invalid keys are rejected", async () => {
     const health = await service.call("GET", "/health")
     expect([health.status, health.body.status, health.body.database]).toEqual([503, "degraded", "unavailable"])
     expect((await service.call("GET", "/livez")).status).toBe(200)
@@ -60,7 +60,7 @@ describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the datab
     expect(await service.faultOf(typo)).toBe("invalid-api-key")
   })
 
-  test("it all recovers by itself, and nothing is left half-made", async () => {
+  test("everything recovers by itself, and nothing is half-written", async () => {
     const count = async () =>
       (await service.database().query<{ n: number }>("select count(*)::int as n from users", []))[0]?.n
     await outages[how].end({ server, proxy })
@@ -72,7 +72,7 @@ describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the datab
   })
 })
 
-test("a long silence does not pile up connections", async () => {
+test("a long silence doesn't accumulate connections", async () => {
   const server = await startPostgres()
   onTestFinished(server.stop)
   const proxy = await startFaultyProxy(server.port)

@@ -27,7 +27,7 @@ describe.each(databaseKinds)("pruning on %s", (kind) => {
       ({ slug }) => slug,
     )
 
-  test("agents that were made and last used long ago, active, and with nothing of theirs are deleted with their keys", async () => {
+  test("agents that are old, unused, active and own nothing are deleted with their keys", async () => {
     const [unused, left] = [await agent(100), await agent(100, 91)]
     await query(
       `insert into api_keys (user_id, key_hash, key_class, prefix, last_four, name, created_at, replaces)
@@ -72,7 +72,7 @@ describe.each(databaseKinds)("pruning on %s", (kind) => {
     expect(await pruneAgents(service.database(), pruning)).toMatchObject({ agents: 0 })
   })
 
-  test("once a day it is done by whoever comes first", async () => {
+  test("it runs once a day, at whichever replica is first", async () => {
     const prune = (afterMs: number) =>
       pruneDaily(service.database(), { unusedDays: 90, at: new Date(Date.now() + afterMs) })
     const [first, second] = [await agent(100), await agent(100)]
@@ -86,7 +86,7 @@ describe.each(databaseKinds)("pruning on %s", (kind) => {
     expect(await slugs()).not.toContain(second.slug)
   })
 
-  test("old rows of the audit trail go for the tables' owner, and for nobody else by any other way", async () => {
+  test("only the tables' owner can delete old rows of the audit trail, and only in this way", async () => {
     await service.signUp()
     await expect(query("delete from audit_log where $1 = 1", 1)).rejects.toThrow("only ever added")
     const count = async () =>
@@ -98,7 +98,7 @@ describe.each(databaseKinds)("pruning on %s", (kind) => {
     expect(await query("select action from audit_log where $1 = 1", 1)).toEqual([{ action: "audit.prune" }])
   })
 
-  test("sharing with an agent that is being deleted keeps it or finds it gone", async () => {
+  test("sharing with an agent during its deletion either keeps it or finds it gone", async () => {
     const person = await newPerson(service)
     const agents = await Promise.all(Array.from({ length: 12 }, () => agent(100)))
     const specs = await Promise.all(agents.map((_, n) => person.newSpec(`shared-with-${n}`, { visibility: "private" })))

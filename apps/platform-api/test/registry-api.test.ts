@@ -23,13 +23,13 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
   type Terms = Parameters<typeof publishStack>[3]
   const put = (name: string, more: Terms = {}, ast: unknown = smallAst()) => publishStack(service, name, ast, more)
 
-  test("a new embedded database has the sample stacks, a server's has none", async () => {
+  test("a new embedded database has the sample stacks, and a server's database has none", async () => {
     const { body } = await service.call("GET", "/api/registry")
     const names = body.map(({ name }: { name: string }) => name)
     expect(names).toEqual(kind === "embedded" ? sampleStacks.map((stack) => stack.name).sort() : [])
   })
 
-  test("a published stack is served within two seconds, by name in any case, and gone as soon when unpublished", async () => {
+  test("a published stack is served within two seconds, under its name in any case, and removed as quickly", async () => {
     const first = { name: "orders", status: "published", version: 1 }
     expect(await put("Orders", { description: "Order books" })).toMatchObject(first)
     await reached(service, "/api/registry/orders")
@@ -51,7 +51,7 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
     expect(await service.code("GET", "/api/registry/stacks/orders/ast")).toBe("stack-not-found")
   })
 
-  test("the same again is unchanged; another AST is the next version", async () => {
+  test("publishing the same AST changes nothing; another AST is the next version", async () => {
     await put("versions")
     expect(await put("versions")).toMatchObject({ status: "unchanged", version: 1 })
     const ast = smallAst({ entities: [entity("Other")] })
@@ -60,7 +60,7 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
     expect(await put("versions", { allowBreaking: true }, ast)).toMatchObject(next)
   })
 
-  test("schema and AST are what was published, derived", async () => {
+  test("schema and AST are those that were published, with derived members", async () => {
     const ast = withFields([field("address", "Option<String>")])
     await put("coins", {}, ast)
     await reached(service, "/api/registry/coins")
@@ -91,7 +91,7 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
     expect(list.body[0].schema).toEqual(body.schema)
   })
 
-  test("lists are by name, can be searched in name and description, and are paged with Link", async () => {
+  test("lists are sorted by name, searchable by name and description, and paged with Link", async () => {
     for (const name of ["page-c", "page-a", "page-b"])
       await put(name, { description: `Sheet of ${name.toUpperCase()}` })
     await reached(service, "/api/registry/page-b")
@@ -102,7 +102,7 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
     expect(await names("q=page-&offset=1000000")).toEqual([[]])
   })
 
-  test("a good key widens what is shown to global stacks; private ones are shown to nobody", async () => {
+  test("a valid key also shows global stacks; private ones are shown to nobody", async () => {
     await put("for-members", { visibility: "global" })
     await put("for-nobody", { visibility: "private" })
     // The last: once it is seen, so are those before it.
@@ -125,7 +125,7 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
     expect(await listed(agent.key)).toEqual(["for-all", "for-members"])
   })
 
-  test("a publishable key widens it on its own pages only", async () => {
+  test("a publishable key does so only on its own pages", async () => {
     const key = await service.publishable(agent.key, ["https://app.example"])
     await put("for-members", { visibility: "global" })
     await reached(service, "/api/registry/for-all")
@@ -140,7 +140,7 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
     expect(await ask("https://evil.example")).toEqual([404, "origin-not-allowed", "*"])
   })
 
-  test("each encoding has its own strong ETag, any of them validates, and the bytes are the same", async () => {
+  test("each encoding has its own strong ETag, any of them validates, and the content is the same", async () => {
     await put("tags")
     await reached(service, "/api/registry/tags")
     for (const path of ["", "/tags", "/tags/schema", "/stacks/tags/ast"]) {
@@ -164,7 +164,7 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
     }
   })
 
-  test("answers may be shared for a minute; with Authorization they are the caller's own, and errors are never kept", async () => {
+  test("responses are cacheable for a minute, privately with Authorization; errors are never cached", async () => {
     await put("cached")
     await reached(service, "/api/registry/cached")
     const cache = async (path: string, given?: string) => {
@@ -186,7 +186,7 @@ describe("the registry's limits", () => {
     SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE: "5",
   })
 
-  test("an address has a limit of reads a minute, stated in every response; missing stacks count, 304 doesn't", async () => {
+  test("an address has a limit of reads per minute in every response; missing stacks count, 304 doesn't", async () => {
     const from = "192.0.2.1"
     const ask = (path: string, headers = {}) => service.call("GET", path, { from, headers })
     const first = await ask("/api/registry")
@@ -206,7 +206,7 @@ describe("the registry's limits", () => {
     expect((await ask("/api/registry")).status).toBe(200)
   })
 
-  test("a key has its own and larger share, wherever it is used from; a key that fails has its address's", async () => {
+  test("a key has its own larger limit from any address; a failing key uses its address's limit", async () => {
     const { key } = await service.signUp()
     for (let i = 0; i < 5; i++) {
       const { status, headers } = await service.call("GET", "/api/registry", { key, from: `192.0.3.${i}` })
@@ -217,7 +217,7 @@ describe("the registry's limits", () => {
     expect(bad.headers.get("ratelimit-policy")).toBe('"default";q=3;w=60')
   })
 
-  test("what a client says of its address counts only from a trusted proxy", async () => {
+  test("the client's forwarded address counts only from a trusted proxy", async () => {
     const direct = await serviceInTest("postgres", {
       SVC_SAMPLE_STACKS: "true",
       SVC_REGISTRY_REQUESTS_PER_MINUTE: "1",

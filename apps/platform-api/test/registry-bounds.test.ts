@@ -35,7 +35,7 @@ const without = async (tables: string, work: () => Promise<void>): Promise<void>
 
 const versionTables = "stacks, stack_versions, stack_modules"
 
-test("reads past the limit ask nothing of the database", async () => {
+test("reads above the limit don't query the database", async () => {
   await put("bounded", [field("a", "u8")])
   await reached("/api/registry/bounded")
   const from = "192.0.2.1"
@@ -60,7 +60,7 @@ test("reads past the limit ask nothing of the database", async () => {
   })
 })
 
-test("that a version is missing is remembered until the stack changes", async () => {
+test("a missing version is remembered until the stack changes", async () => {
   const from = "192.0.2.2"
   const missing = async () => (await service.call("GET", "/api/registry/bounded/schema?version=2", { from })).status
   expect(await missing()).toBe(404)
@@ -71,7 +71,7 @@ test("that a version is missing is remembered until the stack changes", async ()
   await reached("/api/registry/bounded/schema?version=2")
 })
 
-test("types are made once for a version, stored, and made again only for another name", async () => {
+test("types are generated once per version, stored, and generated again only for another name", async () => {
   const path = "/api/registry/bounded/types?language=typescript&version=1"
   const first = await service.call("GET", path, { from: "192.0.2.3" })
   expect(first.status).toBe(200)
@@ -106,7 +106,7 @@ test("a list of large stacks ends early, and its Link leads through all of them"
   expect([heads.body.length, heads.headers.get("link")]).toEqual([3, null])
 })
 
-test("a registry of more stacks than are read at once is there whole after a start, and after a publication", async () => {
+test("a registry with more stacks than one read returns is complete after a start and after a publication", async () => {
   await put("many", [field("a", "u8")])
   await loadStacks(service.databaseUrl, 130, "many")
   const second = await start()

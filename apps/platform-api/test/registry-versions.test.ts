@@ -20,7 +20,7 @@ describe.each(databaseKinds)("a stack's versions on %s", (kind) => {
   const put = (name: string, ast: unknown, more: object = {}) => publishStack(service, name, ast, more)
   const get = (path: string) => service.call("GET", path)
 
-  test("are listed newest first, with what each did to its readers", async () => {
+  test("are listed newest first, each with its effect on readers", async () => {
     const { status, body } = await get("/api/registry/orders/versions")
     expect(status).toBe(200)
     expect(body).toMatchObject([
@@ -35,7 +35,7 @@ describe.each(databaseKinds)("a stack's versions on %s", (kind) => {
     ])
   })
 
-  test("an AST is compared with the published one by anybody who has a secret key, and nothing is stored", async () => {
+  test("anyone with a secret key can compare an AST with the published one, and nothing is stored", async () => {
     const { key } = await service.signUp()
     const check = (name: string, ast: unknown, by = key) =>
       service.call("POST", `/api/registry/${name}/check`, { key: by, body: { ast_payload: ast } })
@@ -75,14 +75,14 @@ describe.each(databaseKinds)("a stack's versions on %s", (kind) => {
     }
   })
 
-  test("come in pages, each with the way to the next one", async () => {
+  test("come in pages, each with a link to the next", async () => {
     const pages = await service.pages("/api/registry/orders/versions?limit=2")
     const numbers = pages.map(({ body }) => body.map(({ version }: { version: number }) => version))
     expect(numbers).toEqual([[3, 2], [1]])
     expect((await get("/api/registry/orders/versions?offset=3")).body).toEqual([])
   })
 
-  test("differ as a reader sees it: the last two unless two are named, and the other way round", async () => {
+  test("differ as readers see it: by default the last two, or two named ones in either direction", async () => {
     const { body } = await get("/api/registry/orders/diff")
     expect(body).toMatchObject({ from: 2, to: 3, verdict: "breaking", bump: "major" })
     expect(body.changes.map((change: Record<string, unknown>) => [change["kind"], change["path"]])).toEqual([
@@ -97,7 +97,7 @@ describe.each(databaseKinds)("a stack's versions on %s", (kind) => {
     expect((await get("/api/registry/orders/diff?to=2")).body).toMatchObject({ from: 1, to: 2 })
   })
 
-  test("give modules in each language, each with its media type, an ETag and the same bytes again", async () => {
+  test("have modules in each language, each with its media type, an ETag and stable bytes", async () => {
     for (const [language, type] of [
       ["typescript", "text/typescript; charset=utf-8"],
       ["json-schema", "application/schema+json"],
@@ -114,14 +114,14 @@ describe.each(databaseKinds)("a stack's versions on %s", (kind) => {
     expect(check({ id: { size: 1 } })).toBe(false)
   })
 
-  test("go on with their numbers when the stack was gone for a while", async () => {
+  test("continue their numbers after the stack was gone for a while", async () => {
     await put("shy", first)
     await unpublish(service.database(), "shy", new Date())
     expect(await put("shy", first)).toMatchObject({ status: "published", version: 2 })
     await expect.poll(async () => (await get("/api/registry/shy/versions")).body.length).toBe(2)
   })
 
-  test("can be deprecated: readers see it in the response and its header, until it is withdrawn", async () => {
+  test("can be deprecated: readers see it in body and header until it is withdrawn", async () => {
     await put("ageing", first)
     const deprecated = async () => (await get("/api/registry/ageing")).body.deprecated
     const given = { message: "Moved", successor: "orders" }

@@ -42,7 +42,7 @@ const patience = { timeout: 20_000, interval: 50 }
 const statuses = async (path: string) =>
   (await Promise.all(replicas.map(({ url }) => fetch(`${url}/api/registry/${path}`)))).map(({ status }) => status)
 
-test("the sign-up limit is one for all replicas, exactly, and outlives a restart", async () => {
+test("the sign-up limit counts exactly over all replicas, and survives a restart", async () => {
   const from = { "x-forwarded-for": "203.0.113.5" }
   const answers = await Promise.all(Array.from({ length: 24 }, (_, i) => replicas[i % 2 === 0 ? 0 : 1].signUp(from)))
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(5)
@@ -53,7 +53,7 @@ test("the sign-up limit is one for all replicas, exactly, and outlives a restart
   await third.program.exited
 })
 
-test("what is revoked or disabled on one replica is dead on the other with the next request", async () => {
+test("a key revoked or disabled on one replica is rejected by the other at the next request", async () => {
   const [one, two] = replicas
   const { slug, api_key } = await signUp(one)
   expect((await two.me(api_key)).status).toBe(200)
@@ -69,14 +69,14 @@ test("what is revoked or disabled on one replica is dead on the other with the n
   expect(await code(two.me(api_key))).toBe("invalid-api-key")
 })
 
-test("a stack that an operator publishes beside them reaches every replica, and leaves it again", async () => {
+test("a stack that an operator publishes reaches every replica, and is removed from each", async () => {
   await operate(["stack", "publish", file, "--name", "Live", "--websocket-url", "wss://streams.example/live"], env)
   await expect.poll(() => statuses("live/schema"), patience).toEqual([200, 200])
   await operate(["stack", "unpublish", "live"], env)
   await expect.poll(() => statuses("live/schema"), patience).toEqual([404, 404])
 })
 
-test("a notice that is lost is made up for by asking", async () => {
+test("a lost notice is made up for by polling", async () => {
   const endListeners = `select pg_terminate_backend(pid) from pg_stat_activity
     where query like 'listen %' and datname = current_database() and $1::int = 1`
   await besides(server.url, (database) => database.within(60_000).query(endListeners, [1]))
@@ -84,7 +84,7 @@ test("a notice that is lost is made up for by asking", async () => {
   await expect.poll(() => statuses("late"), patience).toEqual([200, 200])
 })
 
-test("kill -9 after a 201 loses nothing, and what was under way leaves nothing half-made", async () => {
+test("kill -9 after a 201 loses nothing, and unfinished work leaves nothing half-written", async () => {
   const victim = await startReplica({ ...env, SVC_SIGNUPS_PER_HOUR: "1000" })
   const made: string[] = []
   const asked = Array.from({ length: 60 }, async (_, i) => {
@@ -102,7 +102,7 @@ test("kill -9 after a 201 loses nothing, and what was under way leaves nothing h
   expect(await besides(server.url, count)).toEqual([{ n: 0 }])
 })
 
-test("a replica that starts while another migrates waits for it, longer than its statements may take", async () => {
+test("a replica that starts during another's migration waits for it, beyond its statement timeout", async () => {
   const other = postgres(server.url, { max: 1 })
   const now = () => performance.now()
   const database = openServerDatabase({ url: server.url, statementMs: 50, connections: 1, now })
@@ -116,7 +116,7 @@ test("a replica that starts while another migrates waits for it, longer than its
   await other.end()
 })
 
-test("no key is in a log line or in the database's bytes, whatever was done with it", async () => {
+test("no key is in a log line or in the database's bytes, whatever happened to it", async () => {
   const keys: string[] = []
   for (const replica of replicas) {
     const { api_key } = await signUp(replica)
@@ -155,7 +155,7 @@ test("no key is in a log line or in the database's bytes, whatever was done with
   }
 })
 
-test("the log line of a refused request names the account and the network by which agent find knows the agent", async () => {
+test("the log line of a rejected request has the account and network by which agent find finds the agent", async () => {
   const [replica] = replicas
   const from = { "x-forwarded-for": "2001:db8:5:6::7" }
   const { slug, api_key } = (await (await replica.signUp(from)).json()) as { slug: string; api_key: string }
@@ -167,7 +167,7 @@ test("the log line of a refused request names the account and the network by whi
     expect((await operate(["agent", "find", clue], env)).json).toMatchObject([{ slug, address_prefix: network }])
 })
 
-test("the log names the account of each request past a limit of its key, an agent's and a person's, and find leads to the keys", async () => {
+test("the log has the account of each request above a key's limit, and find leads to the keys", async () => {
   const [{ program, url }] = replicas
   const { slug, api_key } = await signUp(replicas[0])
   const { json: person } = await operate(["user", "create", "--email", "ada@example.com"], env)

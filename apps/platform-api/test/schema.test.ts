@@ -46,7 +46,7 @@ const parts = `
   where connamespace = $1::text::regnamespace and contype <> 'n' and contype <> 't' and conrelid::regclass::text <> 'schema_migrations'
   union all select indexdef from pg_indexes where schemaname = $1::text and tablename <> 'schema_migrations' order by 1`
 
-test("migrations/ makes exactly the columns, keys, indexes and checks of src/db/schema", async () => {
+test("migrations/ creates exactly the columns, keys, indexes and checks of src/db/schema", async () => {
   type Part = { readonly part: string }
   const made = await inDatabase<Part>(byMigrations, parts)
   expect(made.map(({ part }) => part)).toEqual((await inDatabase<Part>(bySchema, parts)).map(({ part }) => part))

@@ -44,7 +44,7 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     return verifier.verify(token, from)
   }
 
-  test("limits of the account and the stack are in the next token, the lower of each; none is no claim", async () => {
+  test("the next token has the lower of the account's and the stack's limit; without a limit there is no claim", async () => {
     const db = service.database()
     const limits = async (name: string, key = agent.key) => {
       const { token } = (await mint({ websocket_url: url(name) }, key)).body
@@ -74,7 +74,7 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     expect(last).toMatchObject({ actor: "operator", action: "limits.set", target: account })
   })
 
-  test("a token passes the verifier with the published keys and carries the claims, for its lifetime", async () => {
+  test("a token passes the verifier with the published keys, for its lifetime and with its claims", async () => {
     const before = Math.floor(Date.now() / 1000)
     const { status, headers, body } = await mint({ websocket_url: url("plain") })
     expect([status, headers.get("cache-control")]).toEqual([200, "no-store"])
@@ -101,14 +101,14 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     expect(body.expires_at).toBe(claims.exp)
   })
 
-  test("a stack's name, in any case, counts as its URL", async () => {
+  test("a stack's name in any case counts as its URL", async () => {
     const { status, body } = await mint({ stack: "Plain" })
     expect([status, (await verify(body.token, "plain")).aud]).toEqual([200, "plain"])
     const refused = await mint({ stack: "plian" })
     expect(refused.body).toMatchObject({ details: { path: "stack" }, hint: expect.stringContaining("mean plain?") })
   })
 
-  test("scopes come as text or as a list, once each, and only where the stack allows them", async () => {
+  test("scopes may be text or a list, count once each, and are limited to those of the stack", async () => {
     expect(await told({ websocket_url: url("relayed"), scope: "transaction:send read read" })).toBe(
       "read transaction:send",
     )
@@ -118,7 +118,7 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     }
   })
 
-  test("a browser's token is bound to its page, and sends transactions only where the operator lets it", async () => {
+  test("a browser's token is bound to its page, and may send transactions only where the operator allows it", async () => {
     const publishable = await service.publishable(agent.key, [origin])
     const page = (name: string, scope: string, from = origin) =>
       told({ websocket_url: url(name), scope }, publishable, { origin: from })
@@ -132,12 +132,12 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     await expect(verify(body.token, "plain", "https://evil.example")).rejects.toMatchObject({ code: "origin-mismatch" })
   })
 
-  test("people's keys mint for their user id", async () => {
+  test("people's keys mint tokens for their user id", async () => {
     const { body } = await mint({ websocket_url: url("plain") }, owner.key)
     expect(await verify(body.token, "plain")).toMatchObject({ sub: `user:${owner.id}` })
   })
 
-  test("a stack that is not public is answered exactly as one that does not exist", async () => {
+  test("a stack that isn't public gets the same response as one that doesn't exist", async () => {
     const answer = async (name: string) => {
       const { status, body } = await mint({ websocket_url: url(name) })
       return { status, body: { ...body, request_id: "" } }
@@ -147,7 +147,7 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     for (const name of ["members", "hidden"]) expect(await answer(name)).toEqual(missing)
   })
 
-  test("the error of a mistyped URL names the nearest public one; a person's key never gets the code of agents", async () => {
+  test("the error for a mistyped URL names the nearest public one; a person's key never gets agents' codes", async () => {
     const typo = "wss://streams.exmaple/plian"
     const reason = `isn't the URL of a public stack; the nearest one is ${url("plain")}`
     const hint = expect.stringContaining(`Did you mean ${url("plain")}?`)
@@ -164,7 +164,7 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     }
   })
 
-  test("60 tokens a minute for a key at one address", async () => {
+  test("60 tokens per minute for a key at one address", async () => {
     const { key } = await service.signUp()
     const ask = (from: string) =>
       service.call("POST", "/ws/sessions", { key, from, body: { websocket_url: url("plain") } })
@@ -174,7 +174,7 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     expect((await ask("192.0.2.2")).status).toBe(200)
   })
 
-  test("the key set is served as verifiers fetch it, with public members alone", async () => {
+  test("the key set is served as verifiers fetch it, with only public members", async () => {
     const { headers, body } = await service.call("GET", "/.well-known/jwks.json")
     expect(headers.get("cache-control")).toBe("max-age=60")
     const jwk = { kty: "OKP", crv: "Ed25519", kid: expect.any(String), use: "sig", alg: "EdDSA", x: expect.any(String) }

@@ -6,7 +6,7 @@ import { beforeTests, databaseKinds, testService } from "./service.ts"
 
 const many = 100
 
-describe("while what one account or address does waits for a lock", () => {
+describe("while one account's or address's requests wait for a lock", () => {
   const service = testService("postgres")
   const other = beforeTests(
     () => Promise.resolve(postgres(service.databaseUrl, { max: 1 })),
@@ -38,7 +38,7 @@ describe("while what one account or address does waits for a lock", () => {
       { origin_allowlist: ["https://a.example"] },
       ["none", "service-unavailable", "too-many-keys"],
     ],
-  ])("%s of one account leave the database to all others", async (_, method, path, body, possible) => {
+  ])("%s of one account leave the database free for all others", async (_, method, path, body, possible) => {
     const [greedy, good] = [await service.signUp(), await service.signUp()]
     const lock = `select * from users where id = (select user_id from agent_profiles where slug = '${greedy.slug}') for update`
     const call = () => service.call(method, path, { key: greedy.key, body })
@@ -46,7 +46,7 @@ describe("while what one account or address does waits for a lock", () => {
     expect(possible).toEqual(expect.arrayContaining([...new Set(codes.map((code) => code ?? "none"))]))
   })
 
-  test("sign-ups from one address leave the database to all others", async () => {
+  test("sign-ups from one address leave the database free for all others", async () => {
     const good = await service.signUp()
     const lock = "select pg_advisory_lock(1398166611, hashtext('203.0.113.9'))"
     const codes = await crowd(lock, () => service.call("POST", "/api/agents/signup", { from: "203.0.113.9" }), good.key)
@@ -58,7 +58,7 @@ describe("while what one account or address does waits for a lock", () => {
 describe.each(databaseKinds)("one account's many calls on %s", (kind) => {
   const service = testService(kind)
 
-  test("another's calls are answered between them, not after them", async () => {
+  test("another account's calls get responses between them, not after them", async () => {
     const [greedy, good] = [await service.signUp(), await service.signUp()]
     const greedyCalls = kind === "embedded" ? 200 : 1000
     let answered = 0

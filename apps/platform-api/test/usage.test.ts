@@ -10,7 +10,7 @@ describe.each(databaseKinds)("usage on %s", (kind) => {
     createUsageCounter({ within: () => service.database() } as never, () => Date.now() + service.clock.offsetMs)
   const today = () => new Date(Date.now() + service.clock.offsetMs).toISOString().slice(0, 10)
 
-  test("requests, refusals and sessions of each key are counted once, and shown to the account alone", async () => {
+  test("requests, rejections and sessions count once per key, and only the account sees them", async () => {
     const agent = await service.signUp()
     const other = await service.signUp()
     const { id } = agent
@@ -32,7 +32,7 @@ describe.each(databaseKinds)("usage on %s", (kind) => {
     expect((await service.call("GET", "/api/usage", { key: other.key })).body.days).toEqual([])
   })
 
-  test("days past midnight are apart, revoked keys stay, deleted ones go, and old days are forgotten", async () => {
+  test("days split at midnight; revoked keys stay listed, deleted ones and old days are dropped", async () => {
     const agent = await service.signUp()
     const { id }: { id: number } = await service.mint(agent.key, { name: "old" })
     let time = Date.parse("2026-11-20T23:59:59.999Z")
@@ -56,7 +56,7 @@ describe.each(databaseKinds)("usage on %s", (kind) => {
     expect(await read()).toEqual([{ date: "2026-11-21", keys: [key] }])
   })
 
-  test("what can't be written is written later, and days outside 1 to 90 are rejected", async () => {
+  test("a failed write is repeated later, and days outside 1 to 90 are rejected", async () => {
     const agent = await service.signUp()
     let isAway = true
     const database = {

@@ -18,14 +18,14 @@ const failure = async (url: string, timeoutMs = 30_000) =>
     (error: unknown) => asCliError(error).message,
   )
 
-test("a service that accepts and says nothing, or stops in the middle, is given up when its time is over", async () => {
+test("a request to a service that stalls, at the start or in the middle, ends at its timeout", async () => {
   const silent = await serve(() => {})
   expect(await failure(silent, 100)).toMatch(/no whole answer in 0.1 s/)
   const stuck = await serve((response) => response.writeHead(200, { "content-length": 10 }).write("12345"))
   expect(await failure(stuck, 100)).toMatch(/no whole answer in 0.1 s/)
 })
 
-test("an answer that breaks off is an error and never a part taken for the whole", async () => {
+test("a truncated response is an error, never a partial result", async () => {
   const short = await serve((response) => {
     response.writeHead(200, { "content-length": 10 }).write("[]", () => response.destroy())
   })
@@ -40,7 +40,7 @@ test("an answer that breaks off is an error and never a part taken for the whole
   expect(await failure(wrong)).toMatch(/can't be reached: incorrect header check/)
 })
 
-test("an answer that grows without end when unpacked is rejected", async () => {
+test("a response that unpacks without end is rejected", async () => {
   const bomb = gzipSync(Buffer.alloc(65 * 1024 * 1024))
   const url = await serve((response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb))
   expect(await failure(url)).toMatch(/larger than 32 MiB/)

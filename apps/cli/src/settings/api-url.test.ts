@@ -13,11 +13,11 @@ test.each([
   ["ftp://api.example", undefined],
   ["api.example", undefined],
   ["", undefined],
-])("%j is %j", (text, url) => {
+])("%j becomes %j", (text, url) => {
   expect(normaliseUrl(text)).toBe(url)
 })
 
-test("the one spelling of a URL is its own spelling", () => {
+test("a normalised URL stays the same when normalised again", () => {
   fc.assert(
     fc.property(fc.webUrl({ withFragments: false }), (text) => {
       const url = normaliseUrl(text)
@@ -27,7 +27,7 @@ test("the one spelling of a URL is its own spelling", () => {
   )
 })
 
-test("keys go over https, and unencrypted to this machine alone", () => {
+test("keys are sent only over https, or unencrypted to this machine", () => {
   for (const url of ["https://a.example", "http://localhost:1", "http://127.9.9.9", "http://[::1]:1"]) {
     expect(isSafeForKeys(url)).toBe(true)
   }

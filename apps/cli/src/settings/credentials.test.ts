@@ -15,7 +15,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test("whatever the file holds, it reads as keys by URL or as one error that shows nothing of it", async () => {
+test("any file is read as keys by URL, or as one error that quotes nothing of the file", async () => {
   const secret = "svc_ak_secret"
   const content = fc.oneof(
     fc.string(),
@@ -36,7 +36,7 @@ test("whatever the file holds, it reads as keys by URL or as one error that show
   )
 })
 
-test("what was saved is read back, for any URL and any names, and no other file is left", async () => {
+test("saved keys are read back for any URL and name, and no other file remains", async () => {
   const text = fc.string({ minLength: 1 })
   const credential = fc.record({ api_key: text, slug: text, display_name: text })
   await fc.assert(
@@ -50,7 +50,7 @@ test("what was saved is read back, for any URL and any names, and no other file 
   )
 })
 
-test("a link is kept, and the file that it leads to has the keys; without a home folder nothing is read or saved", async () => {
+test("a symbolic link is kept and its target gets the keys; without a home folder nothing is read or saved", async () => {
   const dotfiles = await mkdtemp(join(tmpdir(), "svc-dotfiles-"))
   onTestFinished(() => rm(dotfiles, { recursive: true }))
   const target = join(dotfiles, "keys.json")

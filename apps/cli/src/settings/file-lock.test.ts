@@ -14,7 +14,7 @@ let deaths = 0
 /** The name of a holder that is gone: no process has this id, which is above the largest that Linux and macOS give. */
 const gone = (): string => `2147483646@${encodeURIComponent(hostname())}@${deaths++}`
 
-test("one at a time holds a lock, however many ask for it and however many of them die holding it", async () => {
+test("only one process holds the lock at a time, even if others wait or holders die", async () => {
   for (let round = 0; round < 5; round++) {
     const path = join(folder, `${round}.lock`)
     await mkdir(path)
@@ -35,7 +35,7 @@ test("one at a time holds a lock, however many ask for it and however many of th
   expect(left.filter((name) => name.includes(`${process.pid}@`))).toEqual([])
 })
 
-test("a holder that does nothing for too long loses the lock, and can see that", async () => {
+test("a holder that is idle for too long loses the lock, and can detect that", async () => {
   const path = join(folder, "slow.lock")
   const slow = await lockFile(path)
   const [own = ""] = await readdir(path)

@@ -6,7 +6,7 @@ import { recordTable } from "./watch-table.ts"
 
 const style = styleOf({}, false, undefined)
 
-test("records are rows and their fields columns, without those that repeat the key or are empty", () => {
+test("records are rows and fields are columns, except empty fields and those that repeat the key", () => {
   const records = new Map([
     ["a1", { id: { key: "a1" }, amount: { lamports: "5", sol: 0.5 }, note: null, list: [1, 2] }],
     ["b2", { id: { key: "b2" }, amount: { lamports: "123456789012345678", sol: 1 }, note: null, list: [] }],
@@ -24,7 +24,7 @@ test("records are rows and their fields columns, without those that repeat the k
   expect(recordTable(new Map(), { columns: 80, rows: 24 }, style)).toBe("KEY")
 })
 
-test("whatever the records are, the table fits the terminal and holds no control character", () => {
+test("any records fit the terminal's width, without control characters", () => {
   const records = fc
     .array(fc.tuple(fc.string({ unit: anyCharacter }), fc.jsonValue({ maxDepth: 3 })))
     .map((rows) => new Map(rows))

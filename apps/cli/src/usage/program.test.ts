@@ -31,7 +31,7 @@ const words = fc.constantFrom(
   "--no-json",
 )
 
-test("any arguments whatever are a call that fits its command, a question for help, or a usage error", () => {
+test("any arguments are a valid call, a request for help, or a usage error", () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(words, fc.string()), { maxLength: 8 }), (argv) => {
       formatOf(argv)
@@ -58,7 +58,7 @@ test("any arguments whatever are a call that fits its command, a question for he
   )
 })
 
-test("options of every command mean the same wherever among the words they stand", () => {
+test("global options may stand anywhere among the words", () => {
   const options = ["--json", "--api-url=https://a.example"]
   const [before, between, after] = [
     [...options, "keys", "mint"],
@@ -70,7 +70,7 @@ test("options of every command mean the same wherever among the words they stand
   expect([between, after]).toEqual([before, before])
 })
 
-test("--version N is --at N for a command that reads a version, and nothing else elsewhere", () => {
+test("--version N means --at N only for commands that read a version", () => {
   for (const given of [["--version", "2"], ["--version=2"], ["--at", "2"]]) {
     expect(read(["explore", "a", ...given]).call).toMatchObject({ options: { at: "2" }, args: ["a"] })
   }
@@ -108,7 +108,7 @@ test("every command has help with usage, options and examples, and a group's lis
   expect(group.match(/(?<=^ {2})auth \w+/gm)).toEqual(["auth signup", "auth login", "auth status", "auth logout"])
 })
 
-test("every option is one that some command takes", () => {
+test("every option belongs to a command", () => {
   const taken = new Set([...commands.flatMap(({ options = [] }) => options), ...commonOptions, "version"])
   expect(Object.keys(optionTable).filter((name) => !taken.has(name))).toEqual([])
 })

@@ -102,7 +102,7 @@ const runCommand = async ({ command, answer }: Step, values: Values, home: strin
 }
 
 test.each(paths)(
-  "%s: every exchange that it shows happens as shown",
+  "%s: every example request on the page works as shown",
   async (path) => {
     const values: Values = new Map()
     const home = await mkdtemp(join(instance.folder, "home-"))
@@ -122,7 +122,7 @@ test.each(paths)(
   60_000,
 )
 
-test("the first command of agent.md installs the skill files and remembers this copy of the service", async () => {
+test("the first command of agent.md installs the skill files and stores this copy's URLs", async () => {
   const [commands] = fencesOf(await fetchPage("agent.md"))
   const [first = ""] = commands?.text.split("\n") ?? []
   const project = await mkdtemp(join(instance.folder, "project-"))
@@ -152,7 +152,7 @@ const refusal = (status: number, code: string, headers: Readonly<Record<string, 
   body: { code, message: "Not now.", retryable: true, requestId: "00000000" },
 })
 
-test.each(["", "llms.txt"])("an agent that knows /%s alone signs up with its second request", async (path) => {
+test.each(["", "llms.txt"])("an agent that reads only /%s signs up with its second request", async (path) => {
   const [command] = fencesOf(await fetchPage(path))
   const { url, method, headers, body } = curlRequest(shellWords(command?.text ?? "", new Map()))
   const pairs = headers.map(([name, value]): [string, string] => [name, value])
@@ -163,7 +163,7 @@ test.each(["", "llms.txt"])("an agent that knows /%s alone signs up with its sec
   ])
 })
 
-test("the program of the svc-consume skill pays once for each id: killed, run again behind a failing relay, run twice at once", async () => {
+test("the program of the svc-consume skill pays once per id: killed, rerun behind a failing relay, run twice at once", async () => {
   // What the relay does to look-ups, one after the other, before it serves.
   let troubles: (Fault | OwnAnswer)[] = []
   let atSend: Fault | undefined

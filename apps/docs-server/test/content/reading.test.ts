@@ -6,7 +6,7 @@ import { stepsOf } from "./steps.ts"
 
 const values = (entries: Readonly<Record<string, string>> = {}) => new Map(Object.entries(entries))
 
-test("a command is read as a shell and curl would", () => {
+test("a command is parsed as a shell and curl would parse it", () => {
   const command = String.raw`curl -X PUT 'http://a.test/x?q=1 2' -H "Authorization: Bearer $KEY" \
   --json "{\"a\": \"$KEY\", \"b\": \"\$\"}"`
   expect(curlRequest(shellWords(command, values({ KEY: "k" })))).toEqual({
@@ -23,7 +23,7 @@ test("a command is read as a shell and curl would", () => {
 })
 
 test.each([["curl 'http://a.test"], ["curl http://a.test $UNKNOWN"], ["curl http://a.test --silent"], ["curl -X PUT"]])(
-  "a command that can't be run as written is refused: %s",
+  "a command that can't be run as written is rejected: %s",
   (command) => {
     expect(() => curlRequest(shellWords(command, values()))).toThrow(
       /can't read|has no value|unknown word|lacks its value|without a URL/,
@@ -31,7 +31,7 @@ test.each([["curl 'http://a.test"], ["curl http://a.test $UNKNOWN"], ["curl http
   },
 )
 
-test("a command without its answer is rejected, and so is an answer without its command", () => {
+test("a command without a response is rejected, and so is a response without a command", () => {
   const command = "```sh\ncurl http://a.test\n```\n"
   const answer = "```http\nHTTP/1.1 200 OK\n```\n"
   expect(stepsOf(command + answer)).toHaveLength(1)
@@ -54,18 +54,18 @@ test.each([
   ["a slot for a slot", { slot: "12" }, { slot: "99" }, { slot: 99 }],
   ["some text or number for a placeholder", "<A>", "x", ""],
   ["the same for the same placeholder", ["<A>", "<A>"], ["x", "x"], ["x", "y"]],
-])("a page promises %s", (_, promised, kept, broken) => {
+])("a page's example promises %s", (_, promised, kept, broken) => {
   expect(differences(promised, kept, values())).toEqual([])
   expect(differences(promised, broken, values())).not.toEqual([])
 })
 
-test("a placeholder may stand for a number, and keeps its value for later commands", () => {
+test("a placeholder may stand for a number, and its value can be used in later commands", () => {
   const known = values()
   expect(differences(shownJson('{"id": <KEY_ID>, "ids": [<KEY_ID>]}'), { id: 7, ids: [7] }, known)).toEqual([])
   expect(known).toEqual(values({ KEY_ID: "7" }))
 })
 
-test("of a text every stretch that is shown has to come, from its beginning to its end unless `…` says otherwise", () => {
+test("every line that a text shows must occur, from beginning to end unless `…` says otherwise", () => {
   const headers = new Headers({ "content-type": "text/plain" })
   const compare = (shown: string, body: string) =>
     httpDifferences(`HTTP/1.1 200 OK\nContent-Type: text/plain\n\n${shown}`, { status: 200, headers, body }, new Map())
@@ -76,7 +76,7 @@ test("of a text every stretch that is shown has to come, from its beginning to i
   expect(compare("…", "")).toHaveLength(1)
 })
 
-test("status, headers and body of an answer are all compared", () => {
+test("status, headers and body of a response are all compared", () => {
   const promised = 'HTTP/1.1 404 Not Found\nX-Error-Code: gone\n\n{ "code": "gone" }\n'
   const answer = (status: number, code: string, body: string) =>
     httpDifferences(promised, { status, headers: new Headers({ "x-error-code": code }), body }, values())

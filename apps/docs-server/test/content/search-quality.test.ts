@@ -43,7 +43,7 @@ test("questions find the page that answers them: MRR@10 of at least 0.95", () =>
   expect(share(sum, judged), `not first:\n${worst.join("\n")}`).toBeGreaterThanOrEqual(0.95)
 })
 
-test("short and unfinished queries find the page that they name, as the first result: 95 in 100", () => {
+test("short and unfinished queries find the page that they name as the first result: 95 in 100", () => {
   const wrong = shortQuestions.filter(([query, slugs]) => {
     const [first] = search(query, 0, 1).hits
     return !slugs.split(" | ").includes(first?.page.slug ?? "")
@@ -63,7 +63,7 @@ const operations = (): Map<string, string[]> => {
   return found
 }
 
-test("the method and path of an operation find it first: whole, in other forms, and without their end", () => {
+test("an operation's method and path find it first: whole, in other forms, or without the end", () => {
   expect(operations().size).toBeGreaterThan(75)
   for (const [operation, slugs] of operations()) {
     const [method = "", path = ""] = operation.split(" ")
@@ -86,7 +86,7 @@ test("the method and path of an operation find it first: whole, in other forms, 
   }
 })
 
-test("the title of an operation finds it first, without its last letters too", () => {
+test("an operation's title finds it first, even without its last letters", () => {
   for (const slug of [...operations().values()].flat()) {
     const { title = "" } = corpus.pages.get(slug) ?? {}
     const begun = title.slice(0, -3).trim()
@@ -101,18 +101,18 @@ test("the title of an operation finds it first, without its last letters too", (
   }
 })
 
-test("questions that the search was not tuned on find the section that answers, as the first hit: 4 in 5", () => {
+test("questions that the search wasn't tuned on find the right section as the first hit: 4 in 5", () => {
   const judged = heldBack.map(judge)
   expect(share(judged.filter(({ isSection }) => isSection).length, judged)).toBeGreaterThanOrEqual(0.8)
 })
 
-test("the first hit shows the line that answers, where a question has one: 7 in 8", () => {
+test("the first hit shows the answering line, if a question has one: 7 in 8", () => {
   const judged = questions.filter(([, , line]) => line !== undefined).map(judge)
   const wrong = judged.filter(({ isLine }) => !isLine).map(({ question, section }) => `${question} → ${section}`)
   expect(share(judged.length - wrong.length, judged), wrong.join("\n")).toBeGreaterThanOrEqual(7 / 8)
 })
 
-test("the questions ask for sections that exist, are 150 at least, and ask for nearly every page that somebody wrote", () => {
+test("the questions are at least 150, name sections that exist, and cover nearly every handwritten page", () => {
   const places = questions.flatMap(([, answers]) => answers.split(" | "))
   const known = new Set(
     [...corpus.pages.values()].flatMap(({ slug, sections }) => sections.map(({ anchor }) => `${slug}#${anchor}`)),
@@ -127,7 +127,7 @@ test("the questions ask for sections that exist, are 150 at least, and ask for n
   expect(questions.length).toBeGreaterThanOrEqual(150)
 })
 
-test("every error code and every environment variable finds the row that explains it", () => {
+test("every error code and environment variable finds the row that explains it", () => {
   const rowsOf = (slug: string): string[] =>
     [...(corpus.pages.get(slug)?.markdown ?? "").matchAll(/^\| `([A-Za-z][\w-]+)` \|/gm)].map(([, word = ""]) => word)
   const lost = ["errors", "configuration"].flatMap((slug) =>

@@ -101,7 +101,7 @@ describe.each(services)("$name", ({ name, folder }) => {
   })
 })
 
-test("agents.md has each error that the document describes for a sign-up", () => {
+test("agents.md has every documented error of a sign-up", () => {
   const described = Object.entries(platform.paths["/api/agents/signup"].post.responses)
   const codes = described.flatMap(([status, { description }]) =>
     [...description.matchAll(/^`(\S+)`:/gm)].map(([, code]) => `${status} ${code}`),
@@ -112,7 +112,7 @@ test("agents.md has each error that the document describes for a sign-up", () =>
   )
 })
 
-test("agents.md has each path that is for people only", () => {
+test("agents.md has every path that is only for people", () => {
   type Operations = Record<string, { "x-access": { callers: string[] } }>
   const forbidden = Object.entries<Operations>(platform.paths)
     .filter(([, operations]) => Object.values(operations).some((one) => one["x-access"].callers.join() === "person"))
@@ -135,7 +135,7 @@ test("limits.md has the default of every setting that it names", async () => {
   expect(named.map(inSeconds)).toEqual(named.map(({ setting }) => ({ setting, told: defaults[setting] })))
 })
 
-test("the pages have the bounds of the documentation server as the code does", () => {
+test("the pages state the documentation server's limits as the code has them", () => {
   const { bytes, values, depth } = messageBounds
   const number = (value: number) => value.toLocaleString("en-US")
   const told = new Map(
@@ -191,7 +191,7 @@ const codesOf = (heading: string): string[] =>
     .filter((code) => /^[a-z-]+$/.test(code))
     .toSorted()
 
-test("records.md has the fields that the platform API's document gives each record, nullable ones marked", () => {
+test("records.md has the documented fields of each record, with nullable ones marked", () => {
   type Schemas = Record<string, { properties?: Record<string, { type?: unknown; description: string }> }>
   const schemas: Schemas = platform.components.schemas
   const told = rows(below("records.md", "Fields")).filter(([record = ""]) => /^[A-Z][a-z ]*$/.test(record))
@@ -281,7 +281,7 @@ test.each([
   expect(codesOf(heading)).toEqual([...new Set([...codesIn(folder, pattern), ...others])].toSorted())
 })
 
-test("no page, skill, message or hint advises to sign a payment again before its expiry is proven", () => {
+test("no page, skill, message or hint advises signing a payment again before its expiry is proven", () => {
   const folders = ["apps/docs-server/content", "apps/relay/src", "apps/platform-api/src", "apps/cli/src"]
   const files = [...folders, "packages/client/src"].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
@@ -328,7 +328,7 @@ test("files and commands of the repository that the pages name exist", () => {
   expect(commands.filter((command) => !Object.hasOwn(scripts, command))).toEqual([])
 })
 
-test("every page is reached from the overview", async () => {
+test("every page can be reached from the overview", async () => {
   const { pages } = await loadCorpus(content, { fill: { base_url: "http://docs.test" } })
   const linked = new Set(
     [...(pages.get("index")?.markdown ?? "").matchAll(/docs\.test\/([\w/-]+)\.md/g)].map(([, slug]) => slug),
@@ -338,7 +338,7 @@ test("every page is reached from the overview", async () => {
   expect([...pages.keys()].filter((slug) => slug !== "index" && !isOperation(slug) && !linked.has(slug))).toEqual([])
 })
 
-test("no section is a code block alone: what a search shows of it is a sentence or a row", async () => {
+test("no section is only a code block: search results show a sentence or a row of it", async () => {
   const { pages } = await loadCorpus(content, { fill: ownFacts })
   const mute = [...pages.values()].flatMap(({ slug, markdown, sections }) =>
     sections.flatMap(({ anchor, level, start }) => {
@@ -354,7 +354,7 @@ test("no section is a code block alone: what a search shows of it is a sentence 
   expect(mute).toEqual([])
 })
 
-test("every page has a title, a description and a place in the navigation, every skill a name that is its folder's", async () => {
+test("every page has a title, a description and a place in the navigation; every skill has its folder's name", async () => {
   const { pages, skills, warnings } = await loadCorpus(content, { fill: ownFacts })
   expect([...skills.keys()].toSorted()).toEqual(["svc", "svc-build", "svc-consume"])
   expect(skills.size).toBe(readdirSync(join(content, "skills")).length)

@@ -25,7 +25,7 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
     return run
   }
 
-  test("publishing and rolling back say what readers had and what that means for them", async () => {
+  test("publishing and rolling back report the previous version and what the change means for readers", async () => {
     const after = await newest()
     const spec = await owner.newSpec("told")
     await owner.call("POST", `/api/specs/${spec.id}/versions`, { ast_payload: first, message: "the first" })
@@ -50,7 +50,7 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
     expect(ids).toEqual(ids.toSorted((a, b) => a - b))
   })
 
-  test("a stack that is stopped is withdrawn, and restored when it is back", async () => {
+  test("a stopped stack is withdrawn, and restored when it restarts", async () => {
     const spec = await owner.newSpec("paused")
     const { deployment_id } = await releaseOf(spec.id, first)
     const after = await newest()
@@ -62,7 +62,7 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
     ])
   })
 
-  test("a deprecation, a change of its message and its withdrawal are each a change with the message", async () => {
+  test("deprecating a stack, changing the message and withdrawing it are each a change with the message", async () => {
     const spec = await owner.newSpec("left")
     await releaseOf(spec.id, first)
     const after = await newest()
@@ -79,7 +79,7 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
     expect(changes[1]).not.toHaveProperty("successor")
   })
 
-  test("a change of visibility is shown to those whose view changed, and the past as it is visible today", async () => {
+  test("a change of visibility is shown to those it affects, and past changes by today's visibility", async () => {
     const [anybody, keyed, mine] = [{}, { key: (await service.signUp()).key }, { key: owner.key }]
     const tell = (after: number) =>
       Promise.all([anybody, keyed, mine].map((reader) => kindsAfter(after, { ...reader, stack: "hidden" })))
@@ -104,7 +104,7 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
     expect((await tell(start))[2]).toEqual(["published"])
   })
 
-  test("sharing shows as published, taking it back as withdrawn, to those concerned alone", async () => {
+  test("sharing appears as published and unsharing as withdrawn, only to the agents concerned", async () => {
     const [one, two] = [await service.signUp(), await service.signUp()]
     const spec = await owner.newSpec("lent", { visibility: "private", shared_with: [one.slug] })
     await releaseOf(spec.id, first)
@@ -117,7 +117,7 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
     expect(short(await changesAfter(service, after))).toEqual([])
   })
 
-  test("today's visibility counts for a stopped stack too, and after its spec is deleted", async () => {
+  test("today's visibility also counts for a stopped stack, even after its spec is deleted", async () => {
     const agent = await service.signUp()
     const spec = await owner.newSpec("gone")
     const { deployment_id } = await releaseOf(spec.id, first)
@@ -132,7 +132,7 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
     expect(await kindsFor(owner.key)).toEqual(["published", "withdrawn"])
   })
 
-  test("what an operator does is a change too; the same again isn't one", async () => {
+  test("an operator's action is a change too; repeating it isn't", async () => {
     const after = await newest()
     const release = (ast: unknown, more: object = {}, name = "ours") =>
       publishStack(service, name, ast, { allowBreaking: true, ...more })
@@ -157,12 +157,12 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
     expect((await owner.call("POST", "/api/specs", { name: "changes" })).code).toBe("invalid-request")
   })
 
-  test("every kind in the list occurred", async () => {
+  test("every kind in the list occurs", async () => {
     const told = await changesAfter(service, 0, { key: owner.key })
     expect(new Set(told.map(({ kind: what }) => what))).toEqual(new Set(changeKinds))
   })
 
-  test("pages go on where the last one ended; an empty one says to ask for the same again", async () => {
+  test("each page continues after the last one; an empty page says to repeat the request", async () => {
     const all = await changesAfter(service, 0)
     expect(await changesAfter(service, 0, { limit: 2 })).toEqual(all)
     const { body } = await service.call("GET", "/api/registry/changes?limit=3")

@@ -18,7 +18,7 @@ const open = (stopping = new AbortController()) => {
 }
 const event = (size: number) => new Uint8Array(size).fill(97)
 
-test("a quiet stream says every 15 s that it is still there; an event puts that off", async () => {
+test("a quiet stream sends a comment every 15 s; an event postpones it", async () => {
   const { stream, reader } = open()
   const read = async () => new TextDecoder().decode((await reader.read())?.value)
   vi.advanceTimersByTime(10_000)
@@ -32,7 +32,7 @@ test("a quiet stream says every 15 s that it is still there; an event puts that 
   expect(await read()).toMatch(/^: .+\n\n$/)
 })
 
-test("what waits for a client is counted until it is read", async () => {
+test("unread data of a client is counted until it is read", async () => {
   const { stream, reader, waiting } = open()
   stream.send(event(3000))
   stream.send(event(2000))
@@ -41,7 +41,7 @@ test("what waits for a client is counted until it is read", async () => {
   expect(waiting()).toBe(0)
 })
 
-test("a client that leaves too much unread is cut off, and its place given back once", async () => {
+test("a client with too much unread data is disconnected, and its place is freed once", async () => {
   const { stream, reader, left } = open()
   for (let n = 0; n < 10; n++) stream.send(event(30_000))
   expect([stream.hasEnded(), left()]).toEqual([true, 1])
@@ -50,7 +50,7 @@ test("a client that leaves too much unread is cut off, and its place given back 
   expect(left()).toBe(1)
 })
 
-test("older events wait until the client has read: none is lost, whatever their number", async () => {
+test("older events wait until the client reads; none is lost, however many there are", async () => {
   const { stream, reader } = open()
   const sendAll = async () => {
     for (let n = 0; n < 100; n++) {
@@ -66,7 +66,7 @@ test("older events wait until the client has read: none is lost, whatever their 
   expect(bytes).toBe(2_000_000)
 })
 
-test("streams end with the service, also those that are opened while it stops, and when the client leaves", async () => {
+test("streams end with the service, even those that open while it stops, and when the client leaves", async () => {
   const one = open()
   one.stop()
   expect([await one.reader.read(), one.left()]).toEqual([{ done: true, value: undefined }, 1])

@@ -15,13 +15,13 @@ import { changesAfter, followChanges } from "./following.ts"
 const release = (service: TestService, name: string, ast: unknown) =>
   publishStack(service, name, ast, { allowBreaking: true })
 
-describe("streams of changes at two replicas", () => {
+describe("streams of changes on two replicas", () => {
   const free = { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" }
   const one = testService("postgres", free)
   const two = testService("postgres", () => ({ DATABASE_URL: one.databaseUrl, ...free }))
   const owner = beforeTests(() => newPerson(one))
 
-  test("a change at one replica reaches streams at the other as the list shows it, for those who may see it", async () => {
+  test("a change at one replica reaches streams at the other as the list shows it, only for those who may see it", async () => {
     const streams = await Promise.all([
       followChanges(two.url),
       followChanges(two.url, { query: "?stack=live-b" }),
@@ -42,7 +42,7 @@ describe("streams of changes at two replicas", () => {
     for (const stream of streams) stream.close()
   })
 
-  test("a stream goes on where the last one ended: Last-Event-ID before `after`, and neither begins with what comes next", async () => {
+  test("a stream continues after Last-Event-ID, else after `after`; without either it starts with the next change", async () => {
     for (const ast of [first, grown, first]) await release(one, "resumed", ast)
     const ids = (await changesAfter(one, 0, { stack: "resumed" })).map(({ id }) => id)
     const query = `?stack=resumed&after=${ids[0]}`
@@ -58,7 +58,7 @@ describe("streams of changes at two replicas", () => {
     for (const stream of [later, after, next]) stream.close()
   })
 
-  test("a stream after an id that was never given out says so, and goes on with what comes next", async () => {
+  test("a stream after an id that was never issued says so, and continues with the next change", async () => {
     const ids = ["999999", "9".repeat(15), "x"]
     const resumed = ids.map((id) => followChanges(two.url, { headers: { "last-event-id": id } }))
     const streams = await Promise.all([...resumed, followChanges(two.url, { query: "?after=999999" })])
@@ -71,7 +71,7 @@ describe("streams of changes at two replicas", () => {
     }
   })
 
-  test("an address has four streams at a time; the fifth gets the time to retry after", async () => {
+  test("an address has four streams at a time; the fifth is rejected with Retry-After", async () => {
     const from = { headers: { "x-forwarded-for": "198.51.100.9" } }
     const streams = await Promise.all(Array.from({ length: 4 }, () => followChanges(one.url, from)))
     const call = () =>
@@ -89,7 +89,7 @@ describe("streams of changes at two replicas", () => {
     for (const stream of streams) stream.close()
   })
 
-  test("a revoked or disabled key ends its streams, and nobody else's", async () => {
+  test("a revoked or disabled key ends only its own streams", async () => {
     const { key, slug } = await one.signUp()
     const [lost, disabled, kept] = await Promise.all([
       followChanges(two.url, { key: owner.key, headers: { "x-forwarded-for": "198.51.100.10" } }),
@@ -106,7 +106,7 @@ describe("streams of changes at two replicas", () => {
     kept?.close()
   })
 
-  test("a replica that stops ends its streams; the others go on", async () => {
+  test("a replica that stops ends its streams; other replicas' continue", async () => {
     const third = await startTestService("postgres", { DATABASE_URL: one.databaseUrl })
     const stream = await followChanges(third.url)
     await third.close()
@@ -115,7 +115,7 @@ describe("streams of changes at two replicas", () => {
 })
 
 describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)("with a store", () => {
-  test("streams of changes and of runs are counted over all replicas, and an account has sixteen", async () => {
+  test("streams of changes and of runs count over all replicas, and an account may have sixteen", async () => {
     const redis = await startRedis()
     onTestFinished(redis.stop)
     const env = { SVC_LIMITS_URL: redis.url, SVC_EVENT_STREAMS_PER_OWNER: "2" }

@@ -50,12 +50,12 @@ describe.each(databaseKinds)("pages of long lists on %s", (kind) => {
     )
   }
 
-  test("any page of own and shared records is the part of the whole list that it says it is", async () => {
+  test("any page of own and shared records is the right part of the whole list", async () => {
     expect(accounts).toHaveLength(3)
     for (const account of accounts) await pagesAreRight(account)
   })
 
-  test("the counts that pages are found by follow every change", async () => {
+  test("the counts for finding pages follow every change", async () => {
     const [account = 0, other = 0] = accounts
     await query("delete from build_shares where user_id = $1 and record_id % 3 = 0", [account])
     await query(

@@ -85,7 +85,7 @@ describe.each(databaseKinds)("life cycles of records on %s", (database) => {
     }
   }
 
-  test.each(["build", "run"] as const)("a %s goes exactly where its table lets it", async (kind) => {
+  test.each(["build", "run"] as const)("a %s changes status exactly as its table allows", async (kind) => {
     await fc.assert(
       fc.asyncProperty(walk(kind), async (steps) => {
         const id = await begin(kind)
@@ -125,7 +125,7 @@ describe.each(databaseKinds)("life cycles of records on %s", (database) => {
     )
   })
 
-  test("a deployment goes exactly where its table lets it, from its first event on", async () => {
+  test("a deployment changes status exactly as its table allows, from its first event on", async () => {
     await fc.assert(
       fc.asyncProperty(walk("deployment"), async (steps) => {
         const lawful = steps.every((step, index) =>
@@ -162,7 +162,7 @@ describe.each(databaseKinds)("life cycles of records on %s", (database) => {
     )
   })
 
-  test("no statement moves a record past its events, and none begins half-way", async () => {
+  test("no statement moves a record beyond its events, and none starts half-way", async () => {
     const build = base.build
     const [before] = await query("select * from builds where id = $1", [build])
     const byHand = [
@@ -199,7 +199,7 @@ describe.each(databaseKinds)("life cycles of records on %s", (database) => {
     expect((await query("select * from builds where id = $1", [build]))[0]).toEqual(before)
   })
 
-  test("no record refers to one of another owner or spec, and nothing is shared with its owner", async () => {
+  test("no record refers to one of another owner or spec, or is shared with its owner", async () => {
     const other = await service.signUp()
     const foreign = await insertRecords(service, other.slug)
     const spec = base.spec

@@ -15,7 +15,7 @@ import { beforeTests, besides, startTestService } from "../service.ts"
 const owner = 1
 
 // A database where going through a whole table costs something: one account with most of the records, many with one.
-describe("how PostgreSQL answers", () => {
+describe("PostgreSQL's query plans", () => {
   const server = beforeTests(createTestDatabase, ({ stop }) => stop())
   beforeAll(async () => {
     await besides(server.url, (database) => migrate(database.within(60_000)))
@@ -40,7 +40,7 @@ describe("how PostgreSQL answers", () => {
     ["one run", runStatements.one(db), { account: owner, id: 9 }],
   ] as const
 
-  test.each(statements)("%s come by indexes, read no further than the page", async (_, statement, given) => {
+  test.each(statements)("%s use indexes, and read no more than the page", async (_, statement, given) => {
     const sql = postgres(server.url, { max: 1 })
     const query = statement.getQuery()
     const values = orm.fillPlaceholders(query.params, given).map((value) => `'${String(value)}'`)
@@ -60,7 +60,7 @@ describe("how PostgreSQL answers", () => {
     }
   })
 
-  test("no request of an agent makes it go through a whole table", async () => {
+  test("no request of an agent scans a whole table", async () => {
     const watch = postgres(server.url, { max: 1 })
     const scans = async () => {
       const rows = await watch.unsafe(

@@ -41,7 +41,7 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
   const read = (path: string, key = owner.key, headers: Record<string, string> = {}) =>
     service.call("GET", paths[path] ?? path, { key, headers })
 
-  test("a spec, its versions and its schema have the fields that were stored and what follows from the AST", async () => {
+  test("a spec, its versions and its schema have the stored fields and those derived from the AST", async () => {
     const spec = {
       id: ids.spec,
       name: "Orders of the day",
@@ -79,7 +79,7 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
     expect(schema.schema.entities.map((entity: { name: string }) => entity.name)).toEqual(["Order", "Trader"])
   })
 
-  test("a build's status, phase and times are what its events led to, cut to milliseconds", async () => {
+  test("a build's status, phase and times follow from its events, with millisecond precision", async () => {
     const { body: versions } = await read("/api/specs/ID/versions")
     const build = {
       id: ids.build,
@@ -111,7 +111,7 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
     expect(eventIds).toEqual(eventIds.toSorted((a: number, b: number) => a - b))
   })
 
-  test("a deployment begins as its first event says, and tells its first and last time active", async () => {
+  test("a deployment starts as its first event says, and has its first and last active time", async () => {
     const deployment = {
       id: ids.deployment,
       spec_id: ids.spec,
@@ -146,7 +146,7 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
     ])
   })
 
-  test("a run tells its steps in order, and a retry is one attempt more than what it retries", async () => {
+  test("a run lists its steps in order, and a retry counts one attempt more than the run before", async () => {
     const first = {
       id: ids.run,
       workflow: "nightly",
@@ -178,7 +178,7 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
     expect((await read(`/api/automation/runs/${second.id}`)).body).toEqual({ ...second, steps: [] })
   })
 
-  test("what is shared reads the same to the other agent, but for who else sees it, beside its own and in one order", async () => {
+  test("shared records read the same to the other agent, except who else sees them, in one list with its own", async () => {
     const unshared = (body: unknown): unknown =>
       JSON.parse(JSON.stringify(body, (name, value: unknown) => (name === "shared_with" ? undefined : value)))
     for (const path of Object.keys(paths)) {
@@ -195,7 +195,7 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
     expect(body.map((build: { id: number }) => build.id)).toEqual(newestFirst)
   })
 
-  test("a foreign record answers exactly as one that is not there, and nobody's list tells of it", async () => {
+  test("another owner's record returns what a missing one would, and no list has it", async () => {
     for (const [path, code] of Object.entries(missing)) {
       const foreign = await read(path, stranger.key)
       expect(foreign.code).toBe(code)
@@ -215,7 +215,7 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
     }
   })
 
-  test("every 200 has a strong ETag that a later request can be spared with", async () => {
+  test("every 200 has a strong ETag, which makes a later request 304", async () => {
     const tags = new Set<string>()
     for (const path of Object.keys(paths)) {
       const full = await read(path)
@@ -235,7 +235,7 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
     expect(tags.size).toBe(Object.keys(paths).length)
   })
 
-  test("following Link: rel=next walks through every record once, newest first", async () => {
+  test("following Link: rel=next visits every record once, newest first", async () => {
     const walker = await service.signUp()
     await insertBuilds(service, walker.slug, 7)
     const [all] = await service.pages("/api/builds?limit=100", walker)
@@ -254,7 +254,7 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
     }
   })
 
-  test("a person's key reads the person's own records, and those shared with them", async () => {
+  test("a person's key reads the person's own records and those shared with them", async () => {
     const { key, email } = await newPerson(service)
     await insertBuilds(service, email, 1)
     await insertRecords(service, owner.slug, [email])

@@ -68,7 +68,7 @@ const measure = (value: object) => {
   return { input: JSON.stringify(value).length, steps, output: Math.max(...sizes) }
 }
 
-test.each(Object.entries(dimensions))("the work and what comes of it grow with the AST alone: %s", (_, make) => {
+test.each(Object.entries(dimensions))("the work and its result grow only with the AST's size: %s", (_, make) => {
   for (const size of [10, 100, 1000]) {
     const { input, steps, output } = measure(make(size))
     expect(steps).toBeLessThan(input)
@@ -122,12 +122,12 @@ test.each<[string, object, string]>([
   expect(faultOf(value)).toBe(message)
 })
 
-test("elements are counted before they are looked at", () => {
+test("elements are counted before they are read", () => {
   const [fault] = astFaults(smallAst({ entities: times(maxValues, () => 0) }))
   expect(fault?.message).toBe(`the document: has more than ${maxValues} members and elements`)
 })
 
-test("an IDL's type nests as deep as one that Rust spells, and no deeper", () => {
+test("an IDL's type may nest as deeply as one in Rust's spelling, and no deeper", () => {
   const nested = (levels: number): unknown => (levels === 0 ? "u8" : { vec: nested(levels - 1) })
   const ofDepth = (levels: number) => smallAst({ idls: [idlOf({ T: [nested(levels)] })] })
   expect(astFaults(ofDepth(32))).toEqual([])

@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { contentHash } from "../../src/registry/ast/content-hash.ts"
 import { parseAst } from "../../src/registry/ast/parse-ast.ts"
 
-test("the hash is that of the canonical text: members by UTF-16 code units, numbers and escapes as RFC 8785 has them", () => {
+test("the hash is that of the canonical text of RFC 8785: order of members, numbers and escapes", () => {
   const ast = parseAst({
     stack_name: "S\u20ac\n\u000f",
     numbers: [333333333.3333333, 1e30, 4.5, 2e-3, 1e-27, -0],

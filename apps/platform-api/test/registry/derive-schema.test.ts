@@ -18,7 +18,7 @@ const struct = (name: string, ...types: unknown[]) => ({
   type: { kind: "struct", fields: types.map((type, index) => ({ name: `f${index}`, type })) },
 })
 
-test("a field's path is section and field, but for the section root; its type is bare of spaces and of one outer Option", () => {
+test("a field's path is section and field, except for the root section; its type has no spaces or outer Option", () => {
   const sections = [
     { name: "id", fields: [field("address", "String")] },
     { name: "state", fields: [field("counts", "Option < Vec < u64 > >"), field("maybe", "Option < Option < i64 > >")] },
@@ -34,7 +34,7 @@ test("a field's path is section and field, but for the section root; its type is
   ])
 })
 
-test("a type is nullable by an Option around all of it alone, whatever is_optional says", () => {
+test("a type is nullable only by an Option around the whole of it, whatever is_optional says", () => {
   const fields = [
     field("a", "u8", { is_optional: true }),
     field("b", "Option < u8 >", { is_optional: false }),
@@ -44,7 +44,7 @@ test("a type is nullable by an Option around all of it alone, whatever is_option
   expect(nullable?.map(({ path }) => path)).toEqual(["s.b"])
 })
 
-test("a field with emit false is left out, and so are the types that only it names", () => {
+test("a field with emit false is omitted, and so are types that only it uses", () => {
   const ast = typedAst("u8", [struct("Hidden")])
   const fields = [field("a", "Hidden", { emit: false }), field("b", "u8", { emit: true })]
   const value = { ...ast, entities: [entity("Thing", { program_id: "P", sections: [{ name: "s", fields }] })] }
@@ -52,12 +52,12 @@ test("a field with emit false is left out, and so are the types that only it nam
   expect(typesOf(value)).toEqual([])
 })
 
-test("primary keys are named once each, in their order", () => {
+test("primary keys are listed once each, in order", () => {
   const identity = { primary_keys: ["id.b", "id.a", "id.b", "id.a", "id.c"] }
   expect(deriveOne({ identity })?.primary_keys).toEqual(["id.b", "id.a", "id.c"])
 })
 
-test("every entity has a state and a list view; the custom ones follow with their pipelines as they stand", () => {
+test("every entity has a state and a list view, followed by custom ones with unchanged pipelines", () => {
   const pipeline = [{ Sort: { key: { segments: ["s", "a"], offsets: null }, order: "desc" } }, "First"]
   const views = [
     { id: "Thing/many", output: "Collection", pipeline },
@@ -79,7 +79,7 @@ test("every entity has a state and a list view; the custom ones follow with thei
   ])
 })
 
-test("a view's records have the key of the entity, which several primary keys leave open; the first Sort is its order", () => {
+test("a view's records have the entity's key, or none with several primary keys; the first Sort is its order", () => {
   const sort = (...segments: string[]) => ({ Sort: { key: { segments } } })
   const views = [{ id: "Thing/sorted", pipeline: [{ Take: { count: 1 } }, sort("a", "b"), sort("c")] }]
   const of = (primary_keys: string[]) => deriveOne({ identity: { primary_keys }, views })?.views
@@ -88,7 +88,7 @@ test("a view's records have the key of the entity, which several primary keys le
   expect(of([])?.at(-1)).toMatchObject({ key_field: null, sort: { field: "a.b", order: "asc" } })
 })
 
-test("types are those that the fields name, with all that they name in turn, by name; unnamed and unknown ones are left out", () => {
+test("types are those that fields use, directly or not, sorted by name; unused and unknown ones are omitted", () => {
   const types = [
     struct("Zeta", { defined: "Beta" }, "u8"),
     struct("Beta", { option: { vec: { defined: { name: "Alpha" } } } }, { defined: "Nowhere" }),
@@ -102,7 +102,7 @@ test("types are those that the fields name, with all that they name in turn, by 
   ])
 })
 
-test("an enum lists its variants, and the types in their payloads are named through it", () => {
+test("an enum lists its variants, and includes the types in their payloads", () => {
   const variants = [
     { name: "Off" },
     { name: "On", fields: [{ defined: "Meta" }] },
@@ -141,7 +141,7 @@ test("a chain of 20,000 types is followed to its end", () => {
   expect(namesOf(typedAst("T0", types))).toHaveLength(20_000)
 })
 
-test("an entity looks into its own program's IDL first, a type into the IDL that it comes from", () => {
+test("an entity looks first in its own program's IDL, and a type in the IDL that defines it", () => {
   const idls = [
     {
       name: "a",
@@ -164,7 +164,7 @@ test("an entity looks into its own program's IDL first, a type into the IDL that
   expect(typesOf(smallAst({ idls, entities: [inline] }))).toEqual([derived("Config", "bool")])
 })
 
-test("a type that two IDLs mean differently is listed once, as the first entity to name it means it", () => {
+test("a type that two IDLs define differently is listed once, as the first entity to use it means it", () => {
   const idls = [
     { name: "a", program_id: "A", types: [struct("Config", "u8")] },
     { name: "b", program_id: "B", types: [struct("Config", "u64")] },
@@ -174,13 +174,13 @@ test("a type that two IDLs mean differently is listed once, as the first entity 
   expect(typesOf(smallAst({ idls, entities }))).toEqual([derived("Config", "u64")])
 })
 
-test("where an IDL names types by their paths, the whole path is looked for before the last segment", () => {
+test("if an IDL names types by path, the whole path is looked up before the last segment", () => {
   const types = [struct("one::Config", "u8"), struct("two::Config", "u64")]
   expect(namesOf(typedAst("two :: Config", types))).toEqual(["two::Config"])
   expect(namesOf(typedAst("sdk :: Config", types))).toEqual(["one::Config"])
 })
 
-test("an account that an older IDL describes in itself is a type; of two descriptions the one among the types counts", () => {
+test("an account that an older IDL defines inline is a type; a definition among the types takes precedence", () => {
   const accounts = [
     { name: "Vault", fields: [{ name: "owner", type: "publicKey" }] },
     { name: "Both", fields: [] },

@@ -64,7 +64,7 @@ const apply = (start: Shape, changes: readonly Change[]): Shape => {
 }
 
 describe("the difference of two schemas", () => {
-  test("a schema does not differ from itself, in whatever order it is written", () => {
+  test("a schema doesn't differ from itself, in whatever order it is written", () => {
     fc.assert(
       fc.property(shape, (one) => {
         const turned = { ...one, entities: one.entities.toReversed(), types: one.types.toReversed() }
@@ -75,7 +75,7 @@ describe("the difference of two schemas", () => {
     )
   })
 
-  test("the changes, done to one schema, give the other", () => {
+  test("the changes, applied to one schema, give the other", () => {
     fc.assert(
       fc.property(shape, shape, (one, other) => {
         expect(canonical(apply(one, diffSchemas(one, other).changes))).toEqual(canonical(other))
@@ -84,7 +84,7 @@ describe("the difference of two schemas", () => {
     )
   })
 
-  test("the verdict is the worst of its changes, the bump follows, and every change says in a line what it is", () => {
+  test("the verdict is the worst change, the bump follows from it, and every change has a line of text", () => {
     fc.assert(
       fc.property(shape, shape, (one, other) => {
         const { verdict, bump, changes } = diffSchemas(one, other)
@@ -110,7 +110,7 @@ const kinds = (before: Shape, after: Shape) =>
   diffSchemas(before, after).changes.map(({ kind, path, breaking }) => [kind, path, breaking])
 
 describe("what breaks a reader", () => {
-  test("another key of a view; another order doesn't", () => {
+  test("another key of a view breaks; another order doesn't", () => {
     const key = (name: string) => ({ segments: ["id", name] })
     const keyed = (name: string) => ({ id: "Thing/by", output: { Keyed: { key_field: key(name) } } })
     const sorted = (name: string) => ({ id: "Thing/by", pipeline: [{ Sort: { key: key(name), order: "desc" } }] })
@@ -122,7 +122,7 @@ describe("what breaks a reader", () => {
     expect(kinds(withView(sorted("a")), withView(sorted("b")))).toEqual([["view-changed", "Thing/by", false]])
   })
 
-  test("another type, or a null where none was; a null that can't come any more breaks nobody", () => {
+  test("another type, or a new null, breaks; a null that can no longer occur doesn't", () => {
     const u64 = withFields(field("n", "u64"))
     const option = withFields(field("n", "Option < u64 >"))
     expect(kinds(u64, withFields(field("n", "u32")))).toEqual([["field-changed", "Thing.id.n", true]])
@@ -132,7 +132,7 @@ describe("what breaks a reader", () => {
     expect(diffSchemas(u64, option).changes[0]?.text).toBe("field Thing.id.n: u64 → Option<u64>")
   })
 
-  test("primary keys and a view's mode, but not its pipeline", () => {
+  test("primary keys and a view's mode break, its pipeline doesn't", () => {
     const keyed = (...primary_keys: string[]) => of({ identity: { primary_keys } })
     expect(kinds(keyed("a", "b"), keyed("b", "a"))).toEqual([["primary-keys-changed", "Thing", true]])
     const viewed = (output: string, pipeline: unknown[]) => of({ views: [{ id: "Thing/best", output, pipeline }] })
@@ -140,7 +140,7 @@ describe("what breaks a reader", () => {
     expect(kinds(viewed("Single", []), viewed("Single", ["x"]))).toEqual([["view-changed", "Thing/best", false]])
   })
 
-  test("a type's members: gone or retyped breaks, an Option counts as null, a struct is no enum", () => {
+  test("a type's removed or retyped members break, an Option counts as null, a struct isn't an enum", () => {
     const struct = (...fields: object[]) => typed({ kind: "struct", fields })
     const a = { name: "a", type: "u8" }
     const maybe = { name: "a", type: { option: "u8" } }

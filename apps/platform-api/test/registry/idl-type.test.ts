@@ -61,13 +61,13 @@ test.each([
   [{ defined: {} }, "defined.name", "is missing"],
   [{ defined: { name: "A", generics: [{ kind: "type" }] } }, "defined.generics[0].type", "is missing"],
   [{ defined: { name: "A", generics: {} } }, "defined.generics", "must be an array"],
-])("%j is no type, and the fault has its path", (type, path, reason) => {
+])("%j isn't a type, and the error has its path", (type, path, reason) => {
   const refusal = expect.objectContaining({ path, reason: expect.stringContaining(reason) })
   expect(() => rustSpelling(type)).toThrow(DocumentFault)
   expect(() => rustSpelling(type)).toThrow(refusal)
 })
 
-test("a field without a name is named by its position", () => {
+test("a field without a name is identified by its position", () => {
   expect(fieldSpelling({ name: "slot", type: "u64" }, 3)).toEqual({ name: "slot", type: "u64" })
   expect(fieldSpelling({ defined: "Meta" }, 3)).toEqual({ name: "3", type: "Meta" })
   expect(fieldSpelling("publicKey", 0)).toEqual({ name: "0", type: "Pubkey" })

@@ -15,18 +15,18 @@ const faultOf = (value: unknown) => {
 
 const nestedType = (levels: number): string => `${"Vec<".repeat(levels)}u8${">".repeat(levels)}`
 
-test("an AST comes back as the very value that was given, unknown members and all", () => {
+test("an AST is returned exactly as it was passed, with unknown members", () => {
   const value = smallAst({ extra: { deep: [1, "two", null] }, entities: [entity("Thing", { handlers: [{}], odd: 1 })] })
   const before = structuredClone(value)
   expect(parseAst(value)).toBe(value)
   expect(value).toEqual(before)
 })
 
-test("a type of 32 levels and a path of 16 parts are none too many", () => {
+test("a type of 32 levels and a path of 16 parts are allowed", () => {
   expect(faultOf(withFields([field("x".concat(".x".repeat(14)), nestedType(32))], "a"))).toBeUndefined()
 })
 
-test("what the compiler leaves out by default may be left out", () => {
+test("members that the compiler omits by default may be omitted", () => {
   const { identity, sections } = entity("Thing")
   expect(faultOf({ stack_name: "S", entities: [{ state_name: "Thing", identity, sections }] })).toBeUndefined()
 })
@@ -149,7 +149,7 @@ test.each([
   ],
   ["text that has no UTF-8 form", smallAst({ docs: "\ud800" }), "docs", "has a lone surrogate"],
   ["a name that can't be stored", smallAst({ docs: { "\0": 1 } }), "docs", "has the character U+0000"],
-])("%s is refused with its path", (_, value, path, reason) => {
+])("%s is rejected with its path", (_, value, path, reason) => {
   expect(faultOf(value)).toEqual({ path, reason })
 })
 
@@ -160,15 +160,15 @@ test.each([
   ["Vec < ( u8 > )", 'has a ">" without an opening bracket'],
   ["Option < >", 'has an empty "<>"'],
   ["  ", "must not be empty"],
-])("the Rust type %j is refused, since it is none", (type, reason) => {
+])("%j is rejected, because it isn't a Rust type", (type, reason) => {
   expect(faultOf(typedAst(type, []))).toEqual({ path: `${firstField}.rust_type_name`, reason })
 })
 
-test("a key may name what no section has: the compiler's own fields are in none", () => {
+test("a key may name a field that no section has, such as the compiler's own", () => {
   expect(faultOf(thing({ identity: { primary_keys: ["id.__account_address"] } }))).toBeUndefined()
 })
 
-test("a value nested without end, a circle too, is rejected and never overflows the stack", () => {
+test("an endlessly nested or circular value is rejected without overflowing the stack", () => {
   let deep: unknown = "u8"
   for (let i = 0; i < 100_000; i++) deep = { vec: deep }
   const types = [{ name: "T", type: { kind: "struct", fields: [{ name: "a", type: deep }] } }]
@@ -216,7 +216,7 @@ const places: [string, (op: unknown) => object][] = [
 ]
 
 test.each(places)(
-  "%s is a known operator, in any spelling; the error of another has its path and reason",
+  "%s is a known operator in any spelling; an unknown one is rejected with path and reason",
   (at, make) => {
     const of = (op: unknown) => faultOf(thing(make(op)))
     for (const op of ["Equal", "Eq", "Gte", "Contains", "LessThanOrEqual"]) expect(of(op)).toBeUndefined()
@@ -227,7 +227,7 @@ test.each(places)(
   },
 )
 
-test("an operator is known where it belongs: Xor in an expression, Not before one value, And between conditions", () => {
+test("an operator is known only where it belongs: Xor in expressions, Not before one value, And between conditions", () => {
   const of = (expression: object) => faultOf(thing({ computed_field_specs: [{ expression }] }))
   const [left, right] = [{ Unary: { op: "ReverseBits", expr: "None" } }, { Binary: { op: "And" } }]
   expect(of({ Binary: { op: "Xor", left, right } })).toBeUndefined()
@@ -238,7 +238,7 @@ test("an operator is known where it belongs: Xor in an expression, Not before on
   expect(of({ Logical: { op: "Equal" } })?.reason).toBe("must be an operator: And, Or")
 })
 
-test("outside of conditions and expressions, op and operator are names like others", () => {
+test("outside of conditions and expressions, op and operator are ordinary names", () => {
   const handlers = [
     { op: 1, mappings: [{ source: { AsCapture: { field_transforms: { operator: "ToString", op: "HexEncode" } } } }] },
   ]

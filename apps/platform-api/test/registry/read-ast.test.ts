@@ -18,13 +18,13 @@ test.each([
 })
 
 test.each(["9007199254740991", "1000000000000000000", "0.1", "1e18", "-0", '"18446744073709551615"'])(
-  "%s is taken, since it comes out with the value that it went in with",
+  "%s is accepted, because it keeps its value",
   (number) => {
     expect(readAst(withExtra(number))).toHaveProperty("extra", JSON.parse(number))
   },
 )
 
-test("a member named __proto__ is data like any other", () => {
+test("a member named __proto__ is ordinary data", () => {
   const ast = readAst(withExtra('{"__proto__":{"stack_name":7}}'))
   expect(JSON.stringify(ast)).toContain('"extra":{"__proto__":{"stack_name":7}}')
 })

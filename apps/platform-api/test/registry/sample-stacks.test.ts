@@ -9,14 +9,14 @@ import { sampleText } from "./small-ast.ts"
 
 const astOf = (name: string) => readAst(sampleText(name))
 
-test("the samples can stand in one registry: their names are valid and distinct, transfers has a relay", () => {
+test("the samples fit in one registry: names are valid and distinct, and transfers has a relay", () => {
   const names = sampleStacks.map(({ name }) => name)
   expect(names).toEqual(["transfers", "stake-accounts", "name-service", "token-swaps"])
   for (const name of names) expect(name).toMatch(/^[a-z0-9][a-z0-9-]{0,62}$/)
   expect(sampleStacks[0]).toMatchObject({ relay: true })
 })
 
-test.each(sampleStacks)("the hashes in the file of $name are those of its content", ({ name }) => {
+test.each(sampleStacks)("the hashes in the file of $name match its content", ({ name }) => {
   const { content_hash, ...stack } = astOf(name)
   expect(content_hash).toBe(contentHash(stack))
   for (const { content_hash: own, ...entity } of stack.entities) {
@@ -55,7 +55,7 @@ test.each([
     "OpenOrder OracleConfig PlaceOrderArgs PlaceOrderType Position SelfTradeBehavior Side SwapArgs Whirlpool " +
       "WhirlpoolRewardInfo",
   ],
-])("the schema of %s has these entities with so many fields, and these types", (name, fieldsOf, typeNames) => {
+])("the schema of %s has the expected entities, numbers of fields, and types", (name, fieldsOf, typeNames) => {
   const { entities, types } = deriveSchema(astOf(name))
   expect(Object.fromEntries(entities.map((entity) => [entity.name, entity.fields.length]))).toEqual(fieldsOf)
   expect(types.map((type) => type.name).join(" ")).toBe(typeNames)

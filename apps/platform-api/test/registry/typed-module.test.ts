@@ -61,7 +61,7 @@ describe("typed modules", () => {
     },
   )
 
-  test("nothing of a stack is code or comment in TypeScript: its names stand in quotes or are ASCII identifiers", () => {
+  test("no text of a stack becomes code or a comment in TypeScript: names are quoted or ASCII identifiers", () => {
     fc.assert(
       fc.property(hostileShape, (shape) => {
         const module = typedModule(shape, "typescript", { name: "some-stack", version: 1 })
@@ -93,7 +93,7 @@ describe("typed modules", () => {
     return deriveShape(parseAst({ ...typedAst("Kind", kind), entities: [entity("Thing", { sections })] }))
   }
 
-  test("what a schema says stands in TypeScript as it should", () => {
+  test("the TypeScript module says what the schema says", () => {
     const types = {
       Thing:
         '{ f0: string; f1: string | null; f2: number; f3: number[]; f4: Kind[] | null; f5: string; f6: unknown; deep: { er: { "odd name": boolean } } }',
@@ -112,7 +112,7 @@ describe("typed modules", () => {
     expect(compile({ ...modulesOf({ things: things() }, "typescript"), use: use.join("\n") })).toBe("")
   })
 
-  test("what a schema says stands in JSON Schema as it should", () => {
+  test("the JSON Schema says what the schema says", () => {
     const check = schemaCheck(typedModule(things(), "json-schema", some))
     const good = {
       f0: "1",
@@ -140,7 +140,7 @@ describe("typed modules", () => {
     expect(check(missing)).toBe(false)
   })
 
-  test("a stack of thousands of types with one name is written as quickly as any", () => {
+  test("a stack with thousands of types of one name is generated as quickly as any other", () => {
     // Names that differ, and as identifiers are all the same.
     const types = Array.from({ length: 20_000 }, (_, n) => ({
       name: "é" + String(n).replaceAll(/\d/g, (digit) => String.fromCodePoint(0x660 + Number(digit))),

@@ -41,7 +41,7 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
   }))
   const owner = beforeTests(() => newPerson(service))
 
-  test("hears of a version before readers do, with a link to its AST, and of every stop, restart and removal", async () => {
+  test("is called for a version before readers see it, with a link to its AST, and for every stop, restart and removal", async () => {
     const spec = await owner.newSpec("hooked", { ast_payload: first })
     const { deployment_id } = await owner.published(spec.id, undefined)
     const [deploy] = receiver.calls
@@ -69,7 +69,7 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
     expect(new Set(receiver.calls.map((call) => call.id)).size).toBe(5)
   })
 
-  test("is called again under the same id; a run cancelled meanwhile leaves readers the old version, of which it hears", async () => {
+  test("is retried with the same id; after a cancel meanwhile, readers keep the old version and the hook is notified", async () => {
     const spec = await owner.newSpec("refused", { ast_payload: first })
     await owner.published(spec.id, undefined)
     receiver.calls.length = 0
@@ -90,7 +90,7 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
     await expect.poll(() => receiver.calls.at(-1)).toMatchObject({ type: "deployment.deploy", data: { version: 1 } })
   })
 
-  test("a run cancelled, and a spec turned private, while the hook is called: neither reaches readers, and servers hear of it", async () => {
+  test("if a run is cancelled or a spec turned private during the call, readers see neither and servers are notified", async () => {
     const shown = async (name: string) => (await service.call("GET", `/api/registry/${name}`)).body.version
     const spec = await owner.newSpec("overtaken", { ast_payload: first })
     await owner.publish(spec.id, undefined)
@@ -125,14 +125,14 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
   })
 })
 
-test("calls rest 1 s, twice as long each time up to 60 s, and end after 10 minutes", () => {
+test("retries wait 1 s, doubling up to 60 s, and end after 10 minutes", () => {
   expect([0, 1, 2, 5, 6, 9].map((attempts) => nextCallMs(attempts, 0))).toEqual([
     1000, 2000, 4000, 32_000, 60_000, 60_000,
   ])
   expect(nextCallMs(3, 600_000)).toBeUndefined()
 })
 
-test("a hook without its secret, and a secret that is none, stop the start", async () => {
+test("a hook without a valid secret stops the start", async () => {
   for (const env of [
     { SVC_DEPLOY_HOOK_URL: "http://127.0.0.1:1/" },
     ...["whsec_x", `${secret} whsec_x`, `${secret},${secret}`].map((wrong) => ({ SVC_DEPLOY_HOOK_SECRET: wrong })),
@@ -140,7 +140,7 @@ test("a hook without its secret, and a secret that is none, stop the start", asy
     await expect(startTestService("embedded", env)).rejects.toThrow("SVC_DEPLOY_HOOK_SECRET")
 })
 
-test("a hook without encryption stops the start, except on this machine or when the operator allows it", () => {
+test("an unencrypted hook stops the start, except on this machine or if the operator allows it", () => {
   const problem = (url: string, insecure = "") => {
     const settings = { SVC_DEPLOY_HOOK_URL: url, SVC_DEPLOY_HOOK_SECRET: secret, SVC_DEPLOY_HOOK_INSECURE: insecure }
     try {
@@ -162,7 +162,7 @@ test("a hook without encryption stops the start, except on this machine or when 
   expect(problem("http://127.0.0.1.example/")).toMatch(/must start with https/)
 })
 
-test("where the operator wants to be asked, a public build waits for its name to be approved, and holds up no other", async () => {
+test("if the operator requires approval, a public build waits for its name's approval without blocking others", async () => {
   const service = await serviceInTest("postgres", { SVC_PUBLIC_STACKS: "operator" })
   const owner = await newPerson(service)
   const open = await owner.newSpec("open", { ast_payload: first })

@@ -17,7 +17,7 @@ const claimAndDie = async (): Promise<Job | undefined> => {
   return job
 }
 
-test("a job that ends its process three times is failed with the reason; one that gets further counts anew", async () => {
+test("a job that ends its process three times fails with the reason; progress resets the count", async () => {
   const spec = await person.newSpec("poison")
   const run = await person.publish(spec.id, first)
   for (let claims = 1; claims < mostClaims; claims++) expect((await claimAndDie())?.claims).toBe(claims)
@@ -40,7 +40,7 @@ test("a job that ends its process three times is failed with the reason; one tha
   expect((await person.endOfRun(next.id)).status).toBe("succeeded")
 })
 
-test("runs of one person that are not over are as many as may be; a retry counts too", async () => {
+test("a person's unfinished runs are limited, and a retry counts too", async () => {
   const spec = await person.newSpec("many")
   const runs = []
   for (let n = 0; n < 3; n++) runs.push(await person.publish(spec.id, first))

@@ -42,18 +42,18 @@ test.each([
     ofFields(times(5_000, (n) => field(`${"a.".repeat(20)}${n}`, "u8"))),
     `${firstField}.field_name`,
   ],
-])("%s are told as at most 20 faults", async (_, ast, path) => {
+])("%s are reported as at most 20 faults", async (_, ast, path) => {
   const { status, body } = await upload("faulty", ast)
   expect([status, body.code, body.details.path]).toEqual([400, "invalid-request", `ast_payload.${path}`])
   expect(body.details.faults.length).toBeLessThanOrEqual(20)
 })
 
-test("a body of a million elements is rejected before any is looked at", async () => {
+test("a body of a million elements is rejected before any is read", async () => {
   const { status, body } = await upload("many", Array(1_000_000).fill(0))
   expect([status, body.details.reason]).toEqual([400, "must have at most 250000 members and elements"])
 })
 
-test("a field that is no AST has as few elements as in any other body", async () => {
+test("a field that isn't an AST may have as many elements as in any other body", async () => {
   const { status, body } = await upload("shared", smallAst(), { shared_with: times(200_000, () => 0) })
   expect([status, body.details.reason]).toEqual([
     400,
@@ -61,7 +61,7 @@ test("a field that is no AST has as few elements as in any other body", async ()
   ])
 })
 
-test("an AST whose schema would be far larger than itself is rejected, with the place", async () => {
+test("an AST whose schema would be far larger than itself is rejected, with its path", async () => {
   const fields = times(12_000, (n) => field(`f${n}`, "u8"))
   const ast = smallAst({ entities: [entity("Thing", { sections: [{ name: "ж".repeat(250), fields }] })] })
   const { status, body } = await upload("large", ast)
@@ -72,7 +72,7 @@ test("an AST whose schema would be far larger than itself is rejected, with the 
   ])
 })
 
-test("thousands of IDLs and of names are taken like any others", async () => {
+test("thousands of IDLs and of names are accepted like any others", async () => {
   const fields = times(100, (n) => field(`f${n}`, times(500, () => "a").join(",")))
   const { status } = await upload("wide", ofFields(fields, { idls: times(10_000, () => ({ name: "b" })) }))
   expect(status).toBe(201)

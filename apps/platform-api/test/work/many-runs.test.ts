@@ -14,7 +14,7 @@ const other = testService("postgres", () => ({ DATABASE_URL: one.databaseUrl, ..
 
 const astOf = (number: number) => withFields(Array.from({ length: number }, (_, n) => field(`f${n}`, "u8")))
 
-test("publish runs over two replicas, all begun at once: each is done once, those of a spec in order, and no reader sees half a version", async () => {
+test("simultaneous publish runs on two replicas each finish once, in order per spec, and no reader sees half a version", async () => {
   const begun: { person: Person; spec: number; name: string; runs: number[] }[] = []
   for (let n = 0; n < people; n++) {
     const person = await newPerson(one)
@@ -50,7 +50,7 @@ test("publish runs over two replicas, all begun at once: each is done once, thos
   await Promise.all(readers)
 })
 
-test("runs that one person asks for all at once, of both replicas, are all taken, and each spec's are done in their order", async () => {
+test("all simultaneous runs of one person, at both replicas, are accepted and finish in order per spec", async () => {
   const person = await newPerson(one)
   const specs: number[] = []
   for (let n = 0; n < 5; n++) specs.push((await person.newSpec(`burst-${n}`)).id)

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { beforeTests, databaseKinds, testService } from "../service.ts"
 import { broken, first, grown, newPerson } from "./person.ts"
 
-describe.each(databaseKinds)("what people do with their stacks on %s", (kind) => {
+describe.each(databaseKinds)("publishing stacks on %s", (kind) => {
   const service = testService(kind, {
     SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
     SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE: "0",
@@ -16,7 +16,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
   const shows = (name: string, version: number | undefined, key?: string) =>
     expect.poll(async () => (await served(name, key)).version).toBe(version)
 
-  test("a run takes an AST from a version to what readers see, step by step", async () => {
+  test("a run takes an AST from a version to its readers, step by step", async () => {
     const spec = await owner.newSpec("orders")
     expect([spec.latest_version, spec.entity_name, spec.visibility, spec.shared_with]).toEqual([0, null, "public", []])
     const run = await owner.published(spec.id, first)
@@ -44,7 +44,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect(deployment).toMatchObject({ status: "active", current_version: 1, spec_name: "orders" })
   })
 
-  test("a breaking change waits for approval, and a rollback brings the old version back", async () => {
+  test("a breaking change waits for approval, and a rollback restores the old version", async () => {
     const spec = await owner.newSpec("waiting", { ast_payload: first })
     expect(spec).toMatchObject({ latest_version: 1, entity_name: "Thing" })
     const { deployment_id } = await owner.published(spec.id, undefined)
@@ -65,7 +65,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     )
   })
 
-  test("a build says why it fails, and the registry stays as it was", async () => {
+  test("a failed build reports why, and the registry stays unchanged", async () => {
     const spec = await owner.newSpec("failing", { ast_payload: first })
     const build = (more: object) => owner.built({ spec_id: spec.id, ...more })
     expect((await build({})).status).toBe("completed")
@@ -81,7 +81,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect((await service.call("GET", "/api/registry/failing/versions")).body[0]).toMatchObject({ message: "smaller" })
   })
 
-  test("ids that no record has are not found, whatever their size; what isn't a number gets an error that says so", async () => {
+  test("unknown ids of any size aren't found, and anything but a number gets an error that says so", async () => {
     const spec = await owner.newSpec("numbered", { ast_payload: first })
     const build = async (body: object) => await owner.code("POST", "/api/builds", body)
     for (const spec_id of [0, 2_147_483_647, 2_147_483_648, Number.MAX_SAFE_INTEGER]) {
@@ -91,7 +91,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     for (const spec_id of [-1, 1.5, "1", 1e300]) expect(await build({ spec_id })).toBe("invalid-request")
   })
 
-  test("a private stack without a URL of its own has the operator's, and only its owner sees it", async () => {
+  test("a private stack without a URL uses the operator's, and only its owner sees it", async () => {
     const spec = await owner.newSpec("hidden", { ast_payload: first, websocket_url: null, visibility: "private" })
     const build = await owner.built({ spec_id: spec.id })
     expect([build.status, build.websocket_url]).toEqual(["completed", "wss://hidden.streams.example"])
@@ -110,7 +110,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     )
   })
 
-  test("what is shared with an agent it sees whole, at once, until it is taken back", async () => {
+  test("an agent sees a shared stack at once and in full, until sharing ends", async () => {
     const agent = await service.signUp()
     const spec = await owner.newSpec("secretive", { ast_payload: first, visibility: "private" })
     const run = await owner.published(spec.id, undefined)
@@ -134,7 +134,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     )
   })
 
-  test("who sees a stack changes at once, and every answer that says so says it", async () => {
+  test("a change of who sees a stack applies at once, in every response", async () => {
     const spec = await owner.newSpec("turning", { ast_payload: first, visibility: "private" })
     for (const ast of [undefined, grown]) await owner.published(spec.id, ast)
     await shows("turning", 2, owner.key)
@@ -156,7 +156,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     await expect.poll(told).toEqual([undefined, undefined, undefined])
   })
 
-  test("a deployment is stopped, restarted and deleted, and its name rests before others may take it", async () => {
+  test("a deployment can be stopped, restarted and deleted; its name stays reserved for a while", async () => {
     const spec = await owner.newSpec("resting", { ast_payload: first })
     const { deployment_id } = await owner.published(spec.id, undefined)
     const path = `/api/deployments/${deployment_id}`
@@ -192,7 +192,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect((await service.call("GET", "/api/registry/resting/versions")).body).toHaveLength(1)
   })
 
-  test("the same Idempotency-Key and body get the same response, another body is rejected, and many at once make one", async () => {
+  test("the same Idempotency-Key and body get the same response, even at once; another body is rejected", async () => {
     const body = { name: "once", ast_payload: first }
     const key = { "idempotency-key": "k 1" }
     const answers = await Promise.all([1, 2, 3, 4].map(() => owner.call("POST", "/api/specs", body, key)))
@@ -205,7 +205,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect(await owner.code("POST", "/api/specs", body)).toBe("spec-name-taken")
   })
 
-  test("a spec is changed only as it was read, where If-Match says so", async () => {
+  test("with If-Match a spec is changed only if it is still as it was read", async () => {
     const spec = await owner.newSpec("matched")
     const path = `/api/specs/${spec.id}`
     const tag = async () => (await owner.call("GET", path)).headers.get("etag") ?? ""
@@ -222,7 +222,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect((await owner.call("DELETE", path, undefined, { "if-match": "*" })).status).toBe(200)
   })
 
-  test("other words about a deprecation do not move its beginning", async () => {
+  test("a changed deprecation message keeps its start time", async () => {
     const spec = await owner.newSpec("ageing")
     const tell = async (message: string) => {
       const { body } = await owner.call("PUT", `/api/specs/${spec.id}`, {
@@ -236,7 +236,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect(await tell("Leave now")).toEqual({ ...begun, message: "Leave now" })
   })
 
-  test("versions say what they change; the latest one's content again is none; bodies may be gzip; faults have paths", async () => {
+  test("versions list their changes; unchanged content isn't new; bodies may be gzip; faults have paths", async () => {
     const spec = await owner.newSpec("counted", { ast_payload: first })
     const path = `/api/specs/${spec.id}/versions`
     expect((await owner.call("POST", path, { ast_payload: first, message: "never kept" })).body).toEqual({
@@ -274,7 +274,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect(await foreign.code("POST", path, { ast_payload: first })).toBe("spec-not-found")
   })
 
-  test("a waiting run is cancelled at once and can be retried once, with what it has done", async () => {
+  test("a waiting run is cancelled at once and can be retried once, reusing finished steps", async () => {
     const spec = await owner.newSpec("retried", { ast_payload: first })
     const { id } = await owner.publish(spec.id, undefined, { approval: true })
     await owner.until(`/api/automation/runs/${id}`, "waiting")

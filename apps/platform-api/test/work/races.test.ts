@@ -22,21 +22,21 @@ beforeAll(() => {
   late.clock.offsetMs = -10_000
 })
 
-test("a worker whose clock is behind takes a run to its end, and its times never go back", async () => {
+test("a worker with a slow clock finishes a run, and its times never go back", async () => {
   const spec = await owner.newSpec("behind")
   const run = await owner.published(spec.id, first)
   expect([run.status, run.error_message]).toEqual(["succeeded", null])
   expect(run.created_at <= run.started_at && run.started_at <= run.completed_at).toBe(true)
 })
 
-test("a build of a stack that has no URL is accepted, fails and says why", async () => {
+test("a build of a stack without a URL is accepted, and fails with the reason", async () => {
   const spec = await owner.newSpec("nowhere", { ast_payload: first, websocket_url: null })
   const build = await owner.built({ spec_id: spec.id })
   const why = expect.stringContaining("the spec has no websocket_url")
   expect([build.status, build.status_message]).toEqual(["failed", why])
 })
 
-test("of two owners who build one name at once, one gets it and the other gets an error", async () => {
+test("of two owners who build one name at once, one gets it and the other an error", async () => {
   const people = await Promise.all([newPerson(service), newPerson(service)])
   const ended = await Promise.all(
     people.map(async (person, n) => {
@@ -51,7 +51,7 @@ test("of two owners who build one name at once, one gets it and the other gets a
   expect(ended.toSorted((a = "", b = "") => (a < b ? -1 : 1))).toEqual(["completed", "stack-name-taken"])
 })
 
-test("runs, builds and specs are cancelled and deleted at any moment, none waits for one that waits for it", async () => {
+test("runs, builds and specs can be cancelled and deleted at any moment without a deadlock", async () => {
   // Busy machines answer late; what counts is what the server says of waits.
   const ask = (method: string, path: string, body?: object): ReturnType<Person["call"]> =>
     owner.call(method, path, body).then((answer) => (answer.status === 503 ? ask(method, path, body) : answer))

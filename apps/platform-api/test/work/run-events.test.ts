@@ -20,7 +20,7 @@ describe.each(databaseKinds)("the event stream of a run on %s", (kind) => {
   const eventsOf = async (stream: Response): Promise<string[]> => (await stream.text()).trim().split("\n\n")
   const onlyWaiting = [expect.stringContaining('{"status":"waiting"}')]
 
-  test("it tells the present state first, then every change until the run is over", async () => {
+  test("it sends the current state first, then every change until the run is over", async () => {
     const { path } = await waitingRun("followed")
     const stream = await follow(path, owner.key)
     expect(stream.headers.get("content-type")).toBe("text/event-stream")
@@ -44,7 +44,7 @@ describe.each(databaseKinds)("the event stream of a run on %s", (kind) => {
     ])
   })
 
-  test("it ends when its key is revoked; the others of the owner go on", async () => {
+  test("it ends when its key is revoked; the owner's other streams continue", async () => {
     const { path } = await waitingRun("followed-twice")
     const { body: lost } = await owner.call("POST", "/api/auth/keys", { name: "lost laptop" })
     const [kept, ended] = [eventsOf(await follow(path, owner.key)), eventsOf(await follow(path, lost.key))]
@@ -67,7 +67,7 @@ describe.each(databaseKinds)("the event stream of a run on %s", (kind) => {
     expect((await follow(path, agent.key)).status).toBe(404)
   })
 
-  test("as many are open as may be; asking what one would be like opens none", async () => {
+  test("the number of open streams is limited; HEAD opens none", async () => {
     const { path } = await waitingRun("streamed")
     for (let n = 0; n < 10; n++) {
       const head = await follow(path, owner.key, { method: "HEAD" })

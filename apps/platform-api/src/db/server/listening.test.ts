@@ -46,7 +46,7 @@ const startSessions = () => {
   }
 }
 
-test("whenever channels come and sessions open, fail or end, there is one connection, and every channel is heard in the end", async () => {
+test("as channels are added and sessions open, fail or end, one connection hears every channel in the end", async () => {
   const steps = fc.array(fc.constantFrom("listen", "answer", "end", "second"), { maxLength: 30 })
   await fc.assert(
     fc.asyncProperty(steps, async (order) => {
