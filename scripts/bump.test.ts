@@ -11,7 +11,7 @@ import { setVersion, versionsIn } from "./bump.ts"
 const root = join(import.meta.dirname, "..")
 const skill = "apps/docs-server/content/skill.md"
 
-test("packages are checked against the Node that is pinned", () => {
+test("packages are checked against the pinned Node", () => {
   const workspace: unknown = parse(readFileSync(join(root, "pnpm-workspace.yaml"), "utf8"))
   const { nodeVersion, catalogs } = z
     .object({ nodeVersion: z.string(), catalogs: z.object({ node: z.record(z.string(), z.string()) }) })
@@ -23,7 +23,7 @@ test("everything that is published has one version", () => {
   expect(versionsIn(root).filter(({ version }) => version !== cli.version)).toEqual([])
 })
 
-test("an image's version stands nowhere else", () => {
+test("an image's version is written in one place only", () => {
   const known = new Set(versionsIn(root).map(({ file }) => file))
   const found = execFileSync("git", ["grep", "-lE", String.raw`svc/(docs-server|relay|platform-api):[0-9]`], {
     cwd: root,
@@ -35,7 +35,7 @@ test("an image's version stands nowhere else", () => {
   expect(elsewhere.filter((file) => !known.has(file))).toEqual([])
 })
 
-test("CHANGELOG.md tells of the version that is published", () => {
+test("CHANGELOG.md describes the published version", () => {
   expect(readFileSync(join(root, "CHANGELOG.md"), "utf8")).toContain(`\n## ${cli.version}\n`)
 })
 
@@ -51,7 +51,7 @@ const copy = async (): Promise<string> => {
 const edit = (file: string, from: string, to: string): void =>
   writeFileSync(file, readFileSync(file, "utf8").replace(from, to))
 
-test("a new version is written everywhere, once the changelog and the skill file tell of it", async () => {
+test("a new version is written everywhere, once the changelog and the skill file describe it", async () => {
   const folder = await copy()
   const wanted = "91.2.3"
   expect(() => setVersion(folder, wanted)).toThrow(/CHANGELOG\.md says nothing about 91\.2\.3/)
@@ -65,7 +65,7 @@ test("a new version is written everywhere, once the changelog and the skill file
   expect(versionsIn(folder)).toEqual(before.map(({ file }) => ({ file, version: wanted })))
 })
 
-test("bump rejects what isn't a version and what is older, and changes nothing", async () => {
+test("bump rejects an invalid or older version, and changes nothing", async () => {
   const folder = await copy()
   const before = versionsIn(folder)
   for (const wrong of ["", "1.1", "v1.1.0", "1.1.0-rc1", "0.9.9"]) {

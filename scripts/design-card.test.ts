@@ -41,7 +41,7 @@ test("the design card names each package that a library runs in", () => {
   expect(missing).toEqual([])
 })
 
-test("the design card names files and folders that exist, and libraries that are used where it says", () => {
+test("the design card names only existing files and folders, and libraries that are used where it says", () => {
   const paths = rowsOf(structure).flatMap(({ where }) => where)
   expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
   const uses = rowsOf(libraries).flatMap(({ item, where }) => where.map((folder) => ({ item, folder })))

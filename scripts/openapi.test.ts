@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest"
 
 const root = join(import.meta.dirname, "..")
 
-test("`pnpm openapi` in a clean checkout, without a service, changes none of the committed files that it writes", () => {
+test("`pnpm openapi` in a clean checkout, without a service, changes no committed file", () => {
   const copy = mkdtempSync(join(tmpdir(), "svc-checkout-"))
   onTestFinished(() => rmSync(copy, { recursive: true, force: true }))
   const tracked = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).trim().split("\n")

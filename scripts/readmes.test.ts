@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, "..")
 const read = (path: string): string => readFileSync(join(root, path), "utf8")
 const packages = readdirSync(join(root, "packages"))
 
-test.each(packages)("packages/%s tells what it gives, shows it, and says what it must never do", (name) => {
+test.each(packages)("packages/%s says what it does, shows it, and says what it must never do", (name) => {
   const text = read(`packages/${name}/README.md`)
   expect(text).toMatch(/```ts\n/)
   expect(text).toContain("What it must never do: ")
@@ -27,7 +27,7 @@ const sourceOf = (name: string): string =>
     .join("\n")
 const withIndex = packages.filter((name) => existsSync(join(root, `packages/${name}/src/index.ts`)))
 
-test("CONTRIBUTING.md maps every package, to functions that it exports; one of them has an @example", () => {
+test("CONTRIBUTING.md lists every package with functions that it exports, one of which has an @example", () => {
   const rows = [...read("CONTRIBUTING.md").matchAll(/^\| `([a-z-]+)` \| [^|]+ \| (.+) \|$/gm)]
   expect(rows.map(([, name]) => name)).toEqual(packages)
   for (const [, name = "", cell = ""] of rows.filter(([, one = ""]) => withIndex.includes(one))) {
@@ -38,16 +38,13 @@ test("CONTRIBUTING.md maps every package, to functions that it exports; one of t
   }
 })
 
-test.each(withIndex)(
-  "the example in packages/%s/README.md uses none of its functions that it doesn't export",
-  (name) => {
-    const own = [...sourceOf(name).matchAll(/^export const (\w+) = (?:async )?[(<]/gm)].map(([, one = ""]) => one)
-    const example = /```ts\n([\s\S]*?)```/.exec(read(`packages/${name}/README.md`))?.[1] ?? ""
-    const exported = exportsOf(name)
-    const hidden = own.filter((one) => !exported.includes(one) && new RegExp(`(?<![.\\w])${one}\\(`).test(example))
-    expect(hidden).toEqual([])
-  },
-)
+test.each(withIndex)("the example in packages/%s/README.md uses only functions that it exports", (name) => {
+  const own = [...sourceOf(name).matchAll(/^export const (\w+) = (?:async )?[(<]/gm)].map(([, one = ""]) => one)
+  const example = /```ts\n([\s\S]*?)```/.exec(read(`packages/${name}/README.md`))?.[1] ?? ""
+  const exported = exportsOf(name)
+  const hidden = own.filter((one) => !exported.includes(one) && new RegExp(`(?<![.\\w])${one}\\(`).test(example))
+  expect(hidden).toEqual([])
+})
 
 test("the tree in README.md has every app and package", () => {
   const told = new Set([...read("README.md").matchAll(/\b(?:apps|packages)\/[a-z-]+/g)].map(([path]) => path))
@@ -64,7 +61,7 @@ test.each([
   expect(names.filter((name) => !listed.includes(name.replace(/\.\w+$/, "")))).toEqual([])
 })
 
-test("every file that the README of an app or a package names is there", () => {
+test("every file that the README of an app or a package names exists", () => {
   const pages = [
     ...packages.map((name) => `packages/${name}/README.md`),
     ...["docs-server", "relay", "platform-api", "cli"].map((name) => `apps/${name}/README.md`),

@@ -19,7 +19,7 @@ test("no endpoint or response field is removed or renamed within a major version
   expect(major === then ? removals(before.responses, now.responses) : [], again).toEqual([])
 })
 
-test("CHANGELOG.md names every operation, setting, command and option that differs from the baseline", () => {
+test("CHANGELOG.md lists every operation, setting, command and option that differs from the baseline", () => {
   const missing = changedNames(before, now).filter((name) => !unreleased.includes(name))
   expect(missing, `name them below "## Unreleased". ${again}`).toEqual([])
 })

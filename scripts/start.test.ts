@@ -68,7 +68,7 @@ test("addresses are printed once every service is healthy; Ctrl-C sends each ser
   expect(await listens(env["SVC_DOCS_PORT"])).toBe(false)
 })
 
-test.each(["SIGTERM", "SIGHUP"] as const)("%s stops as Ctrl-C does", async (signal) => {
+test.each(["SIGTERM", "SIGHUP"] as const)("%s stops everything as Ctrl-C does", async (signal) => {
   const script = await start({ relay: obedient })
   await script.waitFor(/All services are up/)
   script.kill(signal)
@@ -76,7 +76,7 @@ test.each(["SIGTERM", "SIGHUP"] as const)("%s stops as Ctrl-C does", async (sign
   expect(script.stdout()).toContain("signal number 1")
 })
 
-test("services stop by themselves when the script is killed without a chance to tell them", async () => {
+test("services stop by themselves if the script is killed without warning", async () => {
   const script = await start({ relay: obedient })
   await script.waitFor(/All services are up/)
   script.kill("SIGKILL")
@@ -84,7 +84,7 @@ test("services stop by themselves when the script is killed without a chance to 
   await expect.poll(() => listens(env["SVC_RELAY_PORT"]), { timeout: 30_000 }).toBe(false)
 })
 
-test("a second signal ends a service that does not stop", async () => {
+test("a second signal kills a service that doesn't stop", async () => {
   const script = await start({ relay: stubborn })
   await script.waitFor(/All services are up/)
   script.kill("SIGINT")
@@ -94,7 +94,7 @@ test("a second signal ends a service that does not stop", async () => {
   expect(await listens(env["SVC_RELAY_PORT"])).toBe(false)
 })
 
-test("a service that fails to start shows why and takes the others down", async () => {
+test("a service that fails to start shows why and stops the others", async () => {
   const script = await start({ "docs-server": obedient, relay: failing })
   expect(await script.exited).toBe(1)
   expect(script.stdout()).toContain("relay | SVC_EXAMPLE must be a number")
@@ -118,7 +118,7 @@ server.prependListener("request", (_, answer) => {
   expect(await script.exited).toBe(0)
 })
 
-test("asked for help it says which settings choose the ports, and starts nothing", async () => {
+test("--help lists the settings for ports, and starts nothing", async () => {
   for (const [arg, code] of [
     ["--help", 0],
     ["--port=1", 2],
@@ -129,7 +129,7 @@ test("asked for help it says which settings choose the ports, and starts nothing
   }
 })
 
-test("a port in use stops the start before anything runs and names the variable to set", async () => {
+test("a port in use stops the start before anything runs, and names the variable to set", async () => {
   const other = createServer().listen(Number(env["SVC_RELAY_PORT"]), "127.0.0.1")
   await once(other, "listening")
   const script = await start({ relay: obedient })

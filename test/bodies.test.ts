@@ -90,7 +90,7 @@ const pathIn = (text: string): unknown => {
   return details?.path
 }
 
-test("no service is left out: each has routes with a body", () => {
+test("every service has routes with a body", () => {
   expect(services.map(({ service }) => [service, withBody.some((one) => one.service === service)])).toEqual([
     ["docs-server", true],
     ["relay", true],
@@ -103,7 +103,7 @@ const lenient = new Set(["POST /api/agents/signup of platform-api", "POST /ws/se
 describe.each(withBody)("the body of $what", ({ to, send, schemaIn, service }) => {
   const post = (body: string | Uint8Array<ArrayBuffer>, type = json) => send(to, to.method, type, body)
 
-  test("is JSON in each legal spelling of its Content-Type, and 415 in any other", async () => {
+  test("is JSON in each valid spelling of its Content-Type; any other is 415", async () => {
     const legal = [
       "",
       "; charset=utf-8",
@@ -135,7 +135,7 @@ describe.each(withBody)("the body of $what", ({ to, send, schemaIn, service }) =
       expect([type, (await post("[]", type)).status]).toEqual([type, 415])
   })
 
-  test("is 400 if it isn't JSON in UTF-8 with each key once, and 413 if it is too large", async () => {
+  test("is 400 unless it is JSON in UTF-8 without duplicate keys, and 413 if it is too large", async () => {
     for (const body of ["{", "{}x", "nothing", new Uint8Array([0x22, 0xff, 0x22]), '{"a":1,"a":2}', "[".repeat(4000)])
       expect([String(body), (await post(body)).status]).toEqual([String(body), 400])
     expect((await post("{}".padEnd(2 * 1024 * 1024 + 1))).status).toBe(413)
@@ -167,7 +167,7 @@ describe.each(withBody)("the body of $what", ({ to, send, schemaIn, service }) =
   })
 })
 
-test("any other method is 405, and Allow lists those that the document has", async () => {
+test("any other method is 405, and Allow lists the documented ones", async () => {
   for (const { to, send, operations } of all) {
     const fitting = operations.filter(({ pattern }) => pattern.test(to.path))
     const known = new Set(fitting.map(({ method }) => method))

@@ -129,11 +129,11 @@ const bounds: readonly Bound[] = [
   ["limits.md", "# minutes each", lifetimeMs, minutes],
 ]
 
-test.each(bounds)("%s has the code's bound: %s", (file, text, value, say) => {
+test.each(bounds)("%s states the code's limit: %s", (file, text, value, say) => {
   const path = file.includes("/") ? file : `apps/docs-server/content/${file}`
   expect(readFileSync(join(root, path), "utf8").replaceAll(/\s+/g, " ")).toContain(text.replace("#", say(value)))
 })
 
-test("the command line takes as long an overlap as the platform", () => {
+test("the command line accepts the same maximum overlap as the platform", () => {
   expect(longestOverlapOfCli).toBe(overlap)
 })

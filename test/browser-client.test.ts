@@ -62,7 +62,7 @@ describe.skipIf(noBrowser)("the client library in a page", () => {
     await instance?.stop()
   })
 
-  test("opens a session by a publishable key, submits what a wallet signed, and knows that it landed", async () => {
+  test("opens a session with a publishable key, submits what a wallet signed, and sees it land", async () => {
     const tab = await openTab()
     const wallet = await createWallet(instance.chainUrl)
     await wallet.fund(2_000_000_000n)
@@ -102,7 +102,7 @@ describe.skipIf(noBrowser)("the client library in a page", () => {
     expect(tab.console()).toEqual([])
   })
 
-  test("the page of the documentation shows live records as it is, served from elsewhere", async () => {
+  test("the documentation's page shows live records unchanged, even from another server", async () => {
     const markdown = await (await fetch(`${instance.docsUrl}/client.md`)).text()
     const html = fencesOf(markdown).find(({ info }) => info === "file=index.html")?.text ?? ""
     const { url, answer, close } = await startReceiver()

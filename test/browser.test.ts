@@ -52,7 +52,7 @@ describe.skipIf(noBrowser)("a page with a publishable key", () => {
     json: {},
   })
 
-  test("a page on the key's origin reads the registry, mints a session and uses it on the relay, with a silent console", async () => {
+  test("on the key's origin a page reads the registry, mints a session and calls the relay, with a silent console", async () => {
     const stacks = await askJson(allowed.page, registry())
     expect(stacks).toMatchObject({
       status: 200,
@@ -70,7 +70,7 @@ describe.skipIf(noBrowser)("a page with a publishable key", () => {
     expect(allowed.console()).toEqual([])
   })
 
-  test("a page on another origin reads why its session is rejected, and its console shows the refusal alone", async () => {
+  test("a page on another origin reads why its session is rejected, and its console shows only the rejection", async () => {
     expect(await askJson(other.page, mint("read"))).toMatchObject({
       status: 403,
       headers: { "x-error-code": "origin-not-allowed", "x-request-id": expect.any(String) },
@@ -81,7 +81,7 @@ describe.skipIf(noBrowser)("a page with a publishable key", () => {
     ])
   })
 
-  test("a page on another origin is answered as a stranger by the registry, and reads why", async () => {
+  test("on another origin the registry ignores the key and says why", async () => {
     expect(await askJson(other.page, registry())).toMatchObject({
       status: 200,
       headers: { "x-auth-ignored": "origin-not-allowed" },
@@ -89,7 +89,7 @@ describe.skipIf(noBrowser)("a page with a publishable key", () => {
     expect(other.console()).toEqual([])
   })
 
-  test("a token minted by a page is rejected from any other origin, readably", async () => {
+  test("a token minted by a page is rejected from any other origin, with a readable error", async () => {
     const { token } = session.parse((await askJson(allowed.page, mint("transaction:inspect"))).body)
     expect(await askJson(other.page, height(token))).toMatchObject({
       status: 403,
@@ -98,7 +98,7 @@ describe.skipIf(noBrowser)("a page with a publishable key", () => {
     })
   })
 
-  test("a page's key neither manages an account nor gets a token that sends, and the page reads why", async () => {
+  test("a page's key can't manage an account or get a token that sends, and the page reads why", async () => {
     expect(await askJson(allowed.page, { url: `${instance.apiUrl}/api/agents/me`, key })).toMatchObject({
       status: 403,
       body: { code: "secret-key-required" },
@@ -109,7 +109,7 @@ describe.skipIf(noBrowser)("a page with a publishable key", () => {
     })
   })
 
-  test("a preflight needs no key: a page without a good one gets a readable 401, not a CORS failure", async () => {
+  test("a preflight needs no key: a page without a valid one gets a readable 401, not a CORS failure", async () => {
     for (const [bad, code, challenge] of [
       [undefined, "missing-credentials", "Bearer"],
       ["svc_pk_none", "invalid-api-key", 'Bearer error="invalid_token"'],
@@ -128,7 +128,7 @@ describe.skipIf(noBrowser)("a page with a publishable key", () => {
     expect(allowed.console().join()).not.toContain("CORS")
   })
 
-  test("a page reads the rate limit, the request's id, the next page's link and the ETag", async () => {
+  test("a page can read the rate limit, the request id, the next page's link and the ETag", async () => {
     const { url } = registry()
     expect((await askJson(other.page, { url: `${url}?limit=1` })).headers).toMatchObject({
       "ratelimit-policy": expect.stringMatching(/^"default";q=\d+;w=60$/),
@@ -139,7 +139,7 @@ describe.skipIf(noBrowser)("a page with a publishable key", () => {
     })
   })
 
-  test("a page over its limit reads 429 and when to come again", async () => {
+  test("a page over its limit can read 429 and when to retry", async () => {
     const { publishable: ownKey } = await newKeys(instance.apiUrl, allowedOrigin)
     const results = await Promise.all(
       Array.from({ length: 61 }, () => askJson(allowed.page, { ...mint("read"), key: ownKey })),
@@ -165,7 +165,7 @@ describe.skipIf(noBrowser)("a page with a publishable key", () => {
     })
   })
 
-  test("no page can sign an agent up and read its key; one on another site signs up none", async () => {
+  test("no page can sign up an agent and read its key; pages of other sites can't sign up at all", async () => {
     const signUp: Asked = { url: `${instance.apiUrl}/api/agents/signup`, method: "POST" }
     const statuses = () =>
       [...instance.log().matchAll(/method=POST route=\/api\/agents\/signup status=(\d+)/g)].map(([, status]) => status)

@@ -63,14 +63,14 @@ test.each(routes)("svc-client sends every field of $operation", async ({ path, r
   expect(Object.keys(sent[0] ?? {}).toSorted()).toEqual(fields.toSorted())
 })
 
-test("the transport for kit has the provider's method of each route, and no other", async () => {
+test("kit's transport has each route's provider method, and no other", async () => {
   const { relay } = clientOf(200, {})
   const refused = createRelayTransport(relay)({ payload: { id: 1, method: "getNothing", params: [] } })
   const listed = await refused.then(String, (error: unknown) => /It has ([\w, ]+);/.exec(String(error))?.[1] ?? "")
   expect(listed.split(", ").toSorted()).toEqual(routes.map(({ method }) => method).toSorted())
 })
 
-test.each(routes)("the transport for kit carries every field of $operation", async ({ path, method, request }) => {
+test.each(routes)("kit's transport carries every field of $operation", async ({ path, method, request }) => {
   const fields = Object.keys(request.shape)
   const isFirst = (field: string): boolean => ["transaction", "message", "signature"].includes(field)
   const options = fields.filter((field) => !isFirst(field)).map((field) => [field, given[field]])
@@ -88,7 +88,7 @@ const { maxItems } =
     .origin_allowlist
 const origins = Array.from({ length: maxItems }, (_, index) => `https://app-${index}.example`)
 
-test("svc-client and the command line give a publishable key as many origins as the API takes", async () => {
+test("svc-client and the command line accept as many origins for a publishable key as the API", async () => {
   const { url: apiUrl, received, answer } = await testReceiver()
   const type = { "content-type": "application/json" }
   answer((_, response) => response.writeHead(201, type).end('{"key":"svc_pk_a"}'))

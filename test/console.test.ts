@@ -125,7 +125,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(tab.console()).toEqual([])
   })
 
-  test("a key that isn't a secret one, or that the platform doesn't know, is neither sent on nor kept", async () => {
+  test("a key that isn't secret, or that the platform doesn't know, is neither sent on nor stored", async () => {
     const { page } = tab
     const before = requests.length
     await page.goto(consoleAt())
@@ -145,7 +145,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(await input().inputValue()).toBe("")
   })
 
-  test("a key's whole life: minted, copied, disabled, enabled, rotated, revoked, with the word on what stops", async () => {
+  test("a key can be minted, copied, disabled, enabled, rotated and revoked, with a warning of what stops", async () => {
     const { page } = tab
     await signIn(agent, "keys")
     expect(await wholePage()).not.toContain(agent)
@@ -213,7 +213,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(tab.console()).toEqual([])
   })
 
-  test("the console's own key is rotated at once, and the console goes on with its successor", async () => {
+  test("the console's own key is rotated at once, and the console continues with its successor", async () => {
     const { page } = tab
     await signIn(await newAgent(), "keys")
     const before = await page.evaluate(() => sessionStorage.getItem("svc.console.key"))
@@ -232,7 +232,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("H2")
   })
 
-  test("whoever revokes or disables the console's own key is signed out and told so", async () => {
+  test("revoking or disabling the console's own key signs out with a message", async () => {
     const { page } = tab
     const owner = await newAgent()
     const another = async () => {
@@ -253,7 +253,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     }
   })
 
-  test("a version is published by a dropped file: verdict and changes first, then the run as it goes, a rollback, a stop and a restart", async () => {
+  test("a dropped file is published: first the verdict and changes, then the run; rollback, stop and restart work", async () => {
     const { page } = tab
     const registry = async () => {
       const { status, body } = await call("/api/registry/wallets", person)
@@ -321,7 +321,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(tab.console()).toEqual([])
   }, 120_000)
 
-  test("a verdict holds for the name that was checked, and a file dropped beside the place doesn't open", async () => {
+  test("a verdict counts only for the checked name, and a file dropped elsewhere doesn't open", async () => {
     const { page } = tab
     await signIn(person, "stacks")
     await drop(JSON.stringify(ast))
@@ -349,7 +349,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(isOpened).toBe(false)
   })
 
-  test("an agent sees what is shared with it, and no button that it may not use", async () => {
+  test("an agent sees what is shared with it, and only buttons that it may use", async () => {
     const { page } = tab
     const { body } = await call("/api/agents/me", agent)
     await call("/api/specs/1", person, "PUT", { visibility: "private", shared_with: [body["slug"]] })
@@ -363,7 +363,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await page.getByText("The operator has lowered none").waitFor()
   })
 
-  test("the commands of each view do what the view does", async () => {
+  test("the commands shown in each view do what the view does", async () => {
     const { page } = tab
     await signIn(person)
     const commands = new Set<string>()
@@ -383,7 +383,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect([...commands].join("\n")).not.toContain(person)
   })
 
-  test("signing out, half an hour without use, going back and reloading never show what was forgotten", async () => {
+  test("signing out, half an hour of inactivity, going back and reloading never reveal forgotten data", async () => {
     const { page } = tab
     await signIn(person, "keys")
     const shown = page.locator("tbody tr", { hasText: "this console" })
@@ -431,7 +431,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await page.clock.resume()
   })
 
-  test("a key that stops working is said in the service's words, and nothing is sent before Retry-After", async () => {
+  test("a key that stops working is reported in the service's words, and nothing is sent before Retry-After", async () => {
     const { page } = tab
     const { body } = await call("/api/agents/me/keys", agent, "POST", { name: "short" })
     const key = String(body["key"])
@@ -472,7 +472,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(times).toBe(1)
   })
 
-  test("a lost response is told what to do, Escape hides no failure, and a new key waits in every view until it is stored", async () => {
+  test("after a lost response the console says what to do; Escape can't hide an error; a new key stays until stored", async () => {
     const { page } = tab
     await signIn(await newAgent(), "keys")
     const held = (): {
@@ -529,7 +529,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await button("I've stored it").click()
   })
 
-  test("a response in another shape is told with its request, and an error leads to its row of the documentation", async () => {
+  test("a response in another shape is reported with its request, and an error links to its documentation", async () => {
     const { page } = tab
     await signIn(person)
     const headers = {
@@ -557,7 +557,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(await alert().first().getByRole("link").getAttribute("href")).toBe(docs)
   })
 
-  test("hostile names, messages and hints are text: markup, 10 kB, numbers past 2^53, names of an object's own", async () => {
+  test("hostile names, messages and hints are shown as text: markup, 10 kB, numbers past 2^53, names of object members", async () => {
     const { page } = tab
     await signIn(person, "account")
     const evil = `<img src=x onerror=alert(1)>\u202E"'</td><script>alert(2)</script>${"<b>".repeat(3500)}`
@@ -608,7 +608,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await page.getByRole("heading", { name: "There is no such view" }).waitFor()
   })
 
-  test("a browser that lets the site store nothing is told so", async () => {
+  test("a browser that blocks storage gets a message", async () => {
     const other = await browser.open("about:blank")
     await other.page.addInitScript(() => {
       const get = () => {
@@ -625,7 +625,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await other.page.close()
   })
 
-  test("nobody can frame the console, hold its window or read what it keeps", async () => {
+  test("no site can frame the console, hold its window or read its storage", async () => {
     await signIn(person, "keys")
     const other = await browser.open(`http://127.0.0.1:${elsewhere.port}`)
     const framed = await other.page.evaluate(async (url) => {
@@ -661,7 +661,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await other.page.close()
   })
 
-  test("every view has no violation, wide and narrow, light and dark, and works by the keyboard alone", async () => {
+  test("every view has no accessibility violation, wide and narrow, light and dark, and works by keyboard alone", async () => {
     const { page } = tab
     await signIn(person)
     for (const view of ["account", "keys", "usage", "stacks", "specs/1", "runs/1", "changes"]) {
@@ -697,7 +697,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(tab.console()).toEqual([])
   })
 
-  test("no key was in a URL, a log or a store of the browser, and none went to another place than the API", async () => {
+  test("no key was in a URL, a log or browser storage, or was sent anywhere but to the API", async () => {
     const urls = requests.map(({ url }) => url).join("\n")
     const log = instance.log()
     for (const key of keys) {
@@ -713,7 +713,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(await keptBy(tab.page)).toEqual(nothingKept)
   })
 
-  test("without scripts the page reads, and says what a script would add", async () => {
+  test("without scripts the page is readable, and says what scripts add", async () => {
     const context = await tab.page.context().browser()?.newContext({ javaScriptEnabled: false })
     const page = await (context ?? tab.page.context()).newPage()
     await page.goto(consoleAt())

@@ -47,7 +47,7 @@ const sayings: readonly (readonly [what: string, pattern: RegExp, value: number]
 ]
 const saying = prose.concat(tracked.filter((file) => /^packages\/client\/src\/.*\.ts$|^infra\/.*\.yaml$/.test(file)))
 
-test("numbers of the code stand in no page by hand, and everywhere else as the code has them", () => {
+test("pages contain no handwritten numbers of the code, and other texts have the right ones", () => {
   const wrong = saying.flatMap((file) => {
     const text = read(file).replaceAll(/\s+/g, " ")
     return sayings.flatMap(([what, pattern, value]) =>
@@ -59,7 +59,7 @@ test("numbers of the code stand in no page by hand, and everywhere else as the c
   expect(wrong).toEqual([])
 })
 
-test("texts say how many origins a publishable key has", () => {
+test("texts that say how many origins a publishable key has are right", () => {
   const files = tracked.filter((file) => /^apps\/(?:docs-server\/content|platform-api\/src|cli\/src)\//.test(file))
   const wrong = files.flatMap((file) =>
     [...read(file).matchAll(new RegExp(`.{0,60}(?<!workers of )\\b${number} origins?\\b`, "gi"))]
@@ -132,7 +132,7 @@ const incomplete = (names: readonly string[]): string[] => {
   )
 }
 
-test("a text that names several MCP tools names all of them: a third tool is forgotten in none", () => {
+test("a text that names several MCP tools names all of them", () => {
   const names = makeFacts().mcp_tools.replaceAll("`", "").split(", ")
   expect(incomplete(names)).toEqual([])
   const forgotten = incomplete([...names, "third_tool"])

@@ -87,7 +87,7 @@ beforeAll(async () => {
 const none = attacksOn({ platform: "", docs: "", relay: "", stack: "", agents: [] }, attack)
 const resources = Object.keys(none) as (keyof typeof none)[]
 
-test("every resource that one caller can take from others has its attacks", () => {
+test("every resource that one caller can exhaust has its attacks", () => {
   const page = readFileSync(join(import.meta.dirname, "../docs/decisions/resources.md"), "utf8")
   const ours = "memory of a client that reads a stream"
   expect(readPageTables(page)[0]?.rows.map(([name]) => name)).toEqual([...resources, ours])
@@ -174,7 +174,7 @@ test.each(resources.flatMap((resource) => attackers.map((attacker) => [resource,
   },
 )
 
-test("no attack is a fault of the services", async () => {
+test("no attack causes an internal error", async () => {
   await Promise.all(attacking)
   expect(faults).toEqual([])
 })

@@ -25,7 +25,7 @@ test.each([
   ["the pinned Node", dirname(process.execPath)],
   ["the machine's Node", ownNodeFolder],
 ])(
-  "getting-started runs by copy and paste in %s, from an empty folder to the own transfer in the stream",
+  "getting-started works by copy and paste in %s, from an empty folder to the user's transfer in the stream",
   async (name, node) => {
     const page = await (await fetch(`${instance.docsUrl}/getting-started.md`)).text()
     // The chain of this test has another port; the page has no place where it could be set.

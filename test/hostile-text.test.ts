@@ -61,7 +61,7 @@ test.each([
   ["docs", "search", "x"],
   ["payments", "list"],
   ["nope"],
-])("svc %j writes nothing to a terminal that steers it, also as JSON and in errors", async (...argv) => {
+])("svc %j never controls the terminal with its output, also as JSON and in errors", async (...argv) => {
   for (const status of [200, 400]) {
     const failure = { error: hostile, code: hostile, hint: hostile, request_id: hostile, details: { path: hostile } }
     const server = await serve(({ target }) => ({
@@ -89,7 +89,7 @@ test.each([
   }
 })
 
-test("a tool's result shows all of the text's characters, and its data has them as they are", () => {
+test("a tool's result shows all of the text's characters, and its data has them unchanged", () => {
   const { content, structuredContent } = succeeded({ structured: { description: hostile } })
   expect(JSON.stringify(content.map((block) => (block.type === "text" ? block.text : "")))).not.toMatch(steering)
   expect(structuredContent).toEqual({ description: hostile })
@@ -97,7 +97,7 @@ test("a tool's result shows all of the text's characters, and its data has them 
   expect(failed(error).content[0]).toMatchObject({ text: expect.not.stringMatching(steering) })
 })
 
-test("nothing else than the function for all output writes to the terminal", () => {
+test("only the function for all output writes to the terminal", () => {
   const folder = join(import.meta.dirname, "../apps/cli/src")
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) =>
     /(?<!\.test)\.ts$/.test(file),
@@ -108,7 +108,7 @@ test("nothing else than the function for all output writes to the terminal", () 
   expect(writers).toEqual(["main.ts", "run.ts"])
 })
 
-test("a stack's page is text in its place, for agents and for people", async () => {
+test("a stack's page shows it as text in its place, for agents and for people", async () => {
   const urls = { baseUrl: "https://docs.example", apiUrl: "https://api.example" }
   const shown = stackSchema.parse(stack)
   const links = createLinks({ findPage: () => undefined, hasImage: () => false }, urls.baseUrl)
@@ -133,14 +133,14 @@ test.each(languages)("types in %s hold the text as data", (language) => {
   expect(text.replaceAll(/"(?:[^"\\]|\\.)*"/g, "")).not.toMatch(/<script|\$\(touch|\*\/ \$/)
 })
 
-test("what a live page or the console shows of it turns nothing around and hides nothing; its whole can be copied", () => {
+test("in live pages and the console the text reverses and hides nothing, and can be copied whole", () => {
   const cell = show("data", hostile, 100)
   expect(cell.full).toBe(hostile)
   for (const text of [cell.text, show("data", hostile, 1000).text, brief(hostile), brief(hostile, 30)])
     expect(text).not.toMatch(/[\u200b\u202a-\u202e\u2066-\u2069\u2028]/)
 })
 
-test("a command to copy runs nothing of the text and shows all of it", () => {
+test("a command to copy shows all of the text and runs nothing of it", () => {
   const texts = sameIn({
     base: "https://docs.example",
     api: "https://api.example",

@@ -10,7 +10,7 @@ beforeAll(async () => {
 }, 180_000)
 afterAll(() => instance?.stop())
 
-test("an agent goes from one address to a confirmed transfer, a rotated key and live records, with real clients at real services", async () => {
+test("from one URL an agent gets a confirmed transfer, a rotated key and live records, with real clients", async () => {
   const taken: string[] = []
   const shown: string[] = []
   await journey(instance, async ({ does }, run) => {

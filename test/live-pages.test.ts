@@ -87,7 +87,7 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
     await told("Live.")
   })
 
-  test("a reader chooses a view, a record, columns and what is drawn; the same is told for other programs", async () => {
+  test("a reader chooses a view, a record, columns and the chart; the page describes the same for other programs", async () => {
     const { page } = tab
     const opened = Date.now()
     await page.goto(at("/stacks/transfers"))
@@ -129,7 +129,7 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
     expect(await faultsOf(tab.page)).toEqual([])
   })
 
-  test("the list of stacks says which have records now, and changes in words", async () => {
+  test("the list of stacks shows which have records now, and updates in words", async () => {
     const { page } = tab
     await page.goto(at("/stacks"))
     const row = page.locator("article tr", { hasText: "transfers" }).first()
@@ -138,7 +138,7 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
     expect(await faultsOf(tab.page)).toEqual([])
   })
 
-  test("a panel says whether the stream, the platform or the network is away, keeps the last records and goes on by itself", async () => {
+  test("a panel says whether stream, platform or network is unavailable, keeps its records and recovers by itself", async () => {
     const { page } = tab
     let isStreamAway = false
     const sockets: { close: (options: { code: number }) => Promise<void> }[] = []
@@ -177,7 +177,7 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
     await page.reload()
   })
 
-  test("a page whose own key no longer works takes the new one by itself, and tells nobody to sign up", async () => {
+  test("a page whose own key no longer works fetches the new one, and asks nobody to sign up", async () => {
     const { page } = tab
     const { publishable } = await newKeys(instance.apiUrl, instance.docsUrl)
     let isGone = false
@@ -217,7 +217,7 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
     tab.console()
   })
 
-  test("a registry's response in another shape is told with its request", async () => {
+  test("a registry's response in another shape is reported with its request", async () => {
     const { page } = tab
     await page.route(`${instance.apiUrl}/api/registry/transfers/schema**`, async (route) => {
       const response = await route.fetch()
@@ -229,7 +229,7 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
     await page.unrouteAll()
   })
 
-  test("a hostile record is shown as text: markup, 10 kB strings, numbers past 2^53, names of an object's own", async () => {
+  test("a hostile record is shown as text: markup, 10 kB strings, numbers past 2^53, names of object members", async () => {
     const { page } = tab
     const hostile = `{"id":{"signature":"<img src=x onerror=alert(1)>"},"__proto__":{"polluted":"yes"},"constructor":1,"text":"${"<b>".repeat(3500)}","big":9007199254740993,"javascript:alert(1)":"javascript:alert(2)","list":[{"a":"<script>"}]}`
     const frames = [
@@ -255,7 +255,7 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
     await page.goto("about:blank")
   })
 
-  test("a panel's memory has a bound, however many records it has seen", async () => {
+  test("a panel's memory is bounded, however many records it has seen", async () => {
     const { page } = await browser.open("about:blank")
     // A stream inside the page, since an hour's records would take minutes on their way through the browser's tools.
     await page.addInitScript(() => {
@@ -317,7 +317,7 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
     await page.close()
   }, 120_000)
 
-  test("the pages have no violation, wide and narrow, light and dark, and keep nothing in the browser", async () => {
+  test("the pages have no accessibility violation, wide and narrow, light and dark, and store nothing in the browser", async () => {
     const { page } = tab
     for (const path of ["/", "/stacks/transfers"]) {
       for (const [width, colorScheme] of looks) {

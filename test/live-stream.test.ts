@@ -56,7 +56,7 @@ const recordsOf = async (view: string): Promise<Record<string, unknown>> => {
   return {}
 }
 
-test("hyperstack-typescript mints its token by a publishable key, sees the library's records, and renews on its connection", async () => {
+test("hyperstack-typescript mints its token with a publishable key, sees the same records, and renews in place", async () => {
   const origin = "http://app.example"
   const headers = { Origin: origin }
   const connections: WebSocket[] = []
@@ -104,7 +104,7 @@ test("hyperstack-typescript mints its token by a publishable key, sees the libra
   client.disconnect()
 }, 60_000)
 
-test("the schema of each view says what the stream asks for: a key or none, its field, the order", async () => {
+test("each view's schema says what the stream requires: key or none, its field, the order", async () => {
   const { schema } = await createPlatform({ apiUrl: instance.apiUrl }).registry.schema("transfers")
   const token = await session().token()
   const socket = new WebSocket(url, ["svc.stream.v1", `bearer.${token}`])
@@ -137,7 +137,7 @@ test("the schema of each view says what the stream asks for: a key or none, its 
 }, 60_000)
 
 test.skipIf(noBrowser)(
-  "in a page of its key's origin hyperstack-typescript sees a transfer arrive, and the library sees the same by subprotocol",
+  "on a page of its key's origin hyperstack-typescript sees a transfer arrive, and the library by subprotocol",
   async () => {
     const bundleOf = async (source: string): Promise<string> => {
       const stdin = { contents: source, resolveDir: import.meta.dirname }

@@ -70,7 +70,7 @@ test("an agent signs up; its key is stored and not shown", { timeout }, async ()
 })
 
 test(
-  "it finds data, waits for a change that fulfils a condition, and reads records with theirs",
+  "it finds data, waits for a change that matches a condition, and filters records by one",
   { timeout },
   async () => {
     // The stream may not have read the first block yet.
@@ -166,7 +166,7 @@ test("of 1,000 changes with calls at any time between them, each is reported onc
   expect(await mcp.fails("read_view", { ...view, ...unknown })).toMatchObject({ code: "field-not-found" })
 })
 
-test("a wait ends at once when it is cancelled, and when the client goes away", { timeout }, async () => {
+test("a wait ends at once if it is cancelled or the client disconnects", { timeout }, async () => {
   const leaving = new AbortController()
   const waiting = mcp.callTool(
     "wait_for_change",
@@ -203,7 +203,7 @@ test("it pays once under one id, and looks the transaction up", { timeout }, asy
   expect(await mcp.call("get_transaction", { signature })).toMatchObject({ slot: expect.any(String), err: null })
 })
 
-test("with a person's key it publishes, once, and hears of it", { timeout }, async () => {
+test("with a person's key it publishes once, and gets notified of it", { timeout }, async () => {
   const ast_path = await writeJson("first.json", auctions.first)
   expect(await mcp.fails("publish_stack", { stack: "my-auctions", ast_path })).toMatchObject({
     code: "missing-credentials",

@@ -139,10 +139,13 @@ const compared: [page: string, heading: string, column: string, expected: readon
   ["mcp-server.md", "Tools", "Tool", tools.map(({ name }) => name)],
 ]
 
-test.each(compared)("%s, %s: the table of each %s has all of them, and no other", (page, heading, column, expected) => {
-  expect(expected).not.toEqual([])
-  expect(firstCells(tableOf(page, heading, column)).toSorted()).toEqual(expected.toSorted())
-})
+test.each(compared)(
+  "%s, %s: the table of each %s lists all of them, and no other",
+  (page, heading, column, expected) => {
+    expect(expected).not.toEqual([])
+    expect(firstCells(tableOf(page, heading, column)).toSorted()).toEqual(expected.toSorted())
+  },
+)
 
 test("each table of fields in a page is compared with the code", () => {
   const isOfFields = (column = ""): boolean =>
@@ -166,7 +169,7 @@ test("the documentation that errors link to has a row for each code", async () =
   expect(links.filter((link) => !rows.some((row) => link === `https://docs.example/errors.md#${row}`))).toEqual([])
 })
 
-test("the skill has every operator of an AST, with its spellings and kind", () => {
+test("the skill lists every operator of an AST, with its spellings and kind", () => {
   const { rows } = tableOf("skills/svc-build/SKILL.md", "Operators", "Operator")
   const told = rows.map(([name = "", others = "", kind]) => codeIn(`${name} ${others}`).concat(kind ?? ""))
   const known = Object.entries(astOperators).flatMap(([kind, names]) =>
@@ -175,7 +178,7 @@ test("the skill has every operator of an AST, with its spellings and kind", () =
   expect(told).toEqual(known)
 })
 
-test.each(["registry.md", "skills/svc-consume/SKILL.md"])("%s has what a schema tells of a view", (page) => {
+test.each(["registry.md", "skills/svc-consume/SKILL.md"])("%s has all parts of a view's schema", (page) => {
   const entity = resolve(services.platform, services.platform.components.schemas["StackSchema"]).properties?.[
     "entities"
   ]?.items
@@ -208,14 +211,14 @@ test("records.md has every status of a build", () => {
   expect(firstCells(tableOf("records.md", "States of a build", "Status"))).toEqual(lifeCycles.build.statuses)
 })
 
-test("streams.md has each type of message that a client may send", () => {
+test("streams.md lists each type of message that a client may send", () => {
   const messages = firstCells(tableOf("streams.md", "Messages from a client", "Message"))
   const types = messages.map((message) => /"type":"(\w+)"/.exec(message)?.[1])
   expect(types).toEqual(clientMessage.options.map(({ shape }) => shape.type.value))
 })
 
 test.each(tools.map(({ name, input }) => [name, input] as const))(
-  "mcp-server.md names each argument of %s, with its default and its bounds",
+  "mcp-server.md lists each argument of %s, with its default and bounds",
   (name, inputSchema) => {
     const row = tableOf("mcp-server.md", "Tools", "Tool").rows.find(([cell]) => cell === `\`${name}\``)
     const [, cell = ""] = row ?? []
@@ -227,7 +230,7 @@ test.each(tools.map(({ name, input }) => [name, input] as const))(
   },
 )
 
-test("each table of codes in a page has codes that exist, with their statuses", () => {
+test("each table of codes in a page has existing codes with their statuses", () => {
   const statuses = new Map<string, Set<string>>()
   for (const rows of [platformErrors.rows, relayErrors.rows, faults])
     for (const [code, { status }] of Object.entries(rows))

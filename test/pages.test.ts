@@ -52,7 +52,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     await instance?.stop()
   })
 
-  test("every page can be read by everybody, wide and narrow, light and dark, without a word on the console or to others", async () => {
+  test("every page is accessible, wide and narrow, light and dark, without console messages or third-party requests", async () => {
     const { page } = tab
     tab.console()
     // The reference's pages are all made by one pattern: a few of them stand for the rest.
@@ -79,7 +79,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     expect([...requested].filter((origin) => !known.has(origin))).toEqual([])
   }, 600_000)
 
-  test("typing finds pages, arrows and Enter choose one, and the browser's way back leads back", async () => {
+  test("typing finds pages, arrows and Enter choose one, and the browser's Back returns", async () => {
     const { page } = tab
     await page.setViewportSize({ width: 1280, height: 800 })
     await page.goto(at("/keys.html"))
@@ -112,7 +112,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     expect(await page.locator(".results li").count()).toBeGreaterThan(3)
   })
 
-  test("a copy button copies the code as it stands, and the menu of a phone opens and closes by the keyboard", async () => {
+  test("a copy button copies the exact code, and a phone's menu opens and closes by keyboard", async () => {
     const { page } = tab
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: instance.docsUrl })
     await page.goto(at("/keys.html"))
@@ -136,7 +136,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     expect(await menu.isVisible()).toBe(false)
   })
 
-  test("a stack's page shows what the registry has: entities, keys, views and fields, drawn and in tables", async () => {
+  test("a stack's page shows the registry's entities, keys, views and fields, as a diagram and in tables", async () => {
     const { page } = tab
     await page.goto(at("/stacks"))
     await page.locator("article a", { hasText: "token-swaps" }).click()
@@ -166,7 +166,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     expect(await page.locator("article, main").locator("a", { hasText: "token-swaps" }).count()).toBeGreaterThan(0)
   })
 
-  test("on a stack's page a publishable key shows a transfer arrive, and a secret key is refused before it leaves", async () => {
+  test("on a stack's page a publishable key shows a transfer arrive, and a secret key is rejected before it is sent", async () => {
     const { page } = tab
     const { secret, publishable } = await newKeys(instance.apiUrl, instance.docsUrl)
     await page.goto(at("/stacks/transfers"))
@@ -184,7 +184,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     expect(await keptBy(page)).toEqual(nothingKept)
   })
 
-  test("each setting, error and limit shows its meaning without scrolling sideways on a wide screen", async () => {
+  test("each setting, error and limit shows its meaning without sideways scrolling on a wide screen", async () => {
     const { page } = tab
     for (const path of ["/configuration", "/errors", "/limits"]) {
       await page.goto(at(`${path}.html`))
@@ -195,7 +195,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     }
   })
 
-  test("each field of each operation shows its name, type, bounds and meaning at every width, without scrolling sideways", async () => {
+  test("each field of each operation shows its name, type, bounds and meaning at any width, without sideways scrolling", async () => {
     const { page } = tab
     const operations = paths.filter((path) => /^\/reference\/[^/]+\/./.test(path))
     expect(operations.length).toBeGreaterThan(80)
@@ -218,7 +218,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     }
   })
 
-  test("on an operation's page a reader tries it out: reading, a session, a simulation; nothing is kept, and a send has no form", async () => {
+  test("an operation's page can send a read, a session and a simulation; it stores nothing, and sends have no form", async () => {
     const { page } = tab
     await page.setViewportSize({ width: 1440, height: 900 })
     const said = page.locator("[id='frame.try'] [role=status]")
@@ -262,7 +262,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     expect(await submit.count()).toBe(0)
   })
 
-  test("the contents mark the section that was jumped to, also near the page's end, and follow the reader from there", async () => {
+  test("the contents mark the current section after a jump, also near the page's end, and while scrolling", async () => {
     const { page } = tab
     await page.setViewportSize({ width: 1440, height: 900 })
     await page.goto(at("/limits.html"))
@@ -280,7 +280,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     await marked.filter({ hasText: await links.last().innerText() }).waitFor()
   })
 
-  test("without scripts every page reads, the search answers, and so do the stacks", async () => {
+  test("without scripts every page is readable, and the search and stacks work", async () => {
     const context = await tab.page.context().browser()?.newContext({ javaScriptEnabled: false })
     const page = await (context ?? tab.page.context()).newPage()
     await page.goto(at("/getting-started.html"))

@@ -4,7 +4,7 @@ import { startService, testFolder } from "./start-service.ts"
 
 const fine = [200, { status: "ok", missing: [] }] as const
 
-test("a platform whose database is away is alive, not ready, and ready again by itself", async () => {
+test("a platform without its database is alive, not ready, and becomes ready again by itself", async () => {
   const postgres = await startPostgres()
   onTestFinished(postgres.stop)
   const { url } = await startService("platform-api", { DATABASE_URL: postgres.url, SVC_DATA_DIR: await testFolder() })

@@ -41,7 +41,7 @@ test.each(rows.flatMap(([id, { js }]) => (js === undefined ? [] : [[id, js] as c
 )
 
 test.each(rows.flatMap(([id, { cli }]) => (cli === undefined ? [] : [[id, cli] as const])))(
-  "the command of %s is one that the tool has",
+  "the command of %s exists in the tool",
   (id, cli) => {
     expect(operations.has(id)).toBe(true)
     const [program, ...words] = shellWords(cli.replaceAll("{stream_url}", "wss://stream.test"), new Map())

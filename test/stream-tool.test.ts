@@ -60,7 +60,7 @@ const check = async (target: string, options: readonly string[] = [], apiUrl = i
   return { code, ...counts, failed: rules.filter(({ result }) => result === "fail") }
 }
 
-test("svc watch --once prints the snapshot of the first view that the stack defines, one object a line, and ends", async () => {
+test("svc watch --once prints the snapshot of the stack's first view, one object per line, and ends", async () => {
   const { code, stdout } = await svc("watch", "transfers", "--once")
   const lines = stdout
     .trimEnd()
@@ -122,7 +122,7 @@ test("svc watch ends once nobody reads it any more", async () => {
   expect(await bash.exited).toBe(0)
 })
 
-test("the local stream keeps every rule of the protocol", async () => {
+test("the local stream follows every rule of the protocol", async () => {
   expect(await check(url)).toMatchObject({ code: 0, passed: 26, skipped: 1, failed: [] })
 })
 
@@ -153,7 +153,7 @@ const startShortLivedPlatform = async () => {
   return { apiUrl, url: `ws://127.0.0.1:${stream.port}/transfers` }
 }
 
-test("with --wait it sees a token's end close the connection", async () => {
+test("with --wait it sees the connection end with the token", async () => {
   const short = await startShortLivedPlatform()
   expect(await check(short.url, ["--wait"], short.apiUrl)).toMatchObject({ code: 0, passed: 27, failed: [] })
 })

@@ -60,7 +60,7 @@ const trace = "0af7651916cd43dd8448eb211c80319c"
 const parent = "b7ad6b7169203331"
 const sampled = { traceparent: `00-${trace}-${parent}-01` }
 
-test("a trace of a send goes from the client to the provider's answer and no further, with every failure on its span", async () => {
+test("a trace of a send ends at the provider's response, with every failure on its span", async () => {
   const collector = await startCollector()
   const provider = await testReceiver()
   provider.answer(({ url, body }, response) => {
@@ -167,7 +167,7 @@ test("a trace of a key check goes from the caller through the platform into Post
   expect(hooked?.attributes).toContainEqual({ key: "svc.hook.type", value: { stringValue: "deployment.deploy" } })
 })
 
-test("a request whose trace is not kept takes no part in one that came before it on the same connection", async () => {
+test("an unsampled request takes no part in an earlier one's trace on the same connection", async () => {
   const collector = await startCollector()
   const { child, url, stop } = await start("platform-api", collector.url, {
     SVC_DATA_DIR: await testFolder(),
@@ -205,7 +205,7 @@ test("a request whose trace is not kept takes no part in one that came before it
   expect(new Set(ids).size).toBe(4)
 })
 
-test("MCP's own trace fields name the parent of a message, and change nothing of what is answered from memory", async () => {
+test("MCP's own trace fields name the parent of a message, and don't change cached responses", async () => {
   const collector = await startCollector()
   const docs = await start("docs-server", collector.url, {})
   const call = async (meta: object) => {
@@ -223,7 +223,7 @@ test("MCP's own trace fields name the parent of a message, and change nothing of
   ])
 })
 
-test("while telemetry is off nothing of it is loaded but its API", async () => {
+test("while telemetry is off only its API is loaded", async () => {
   const collector = await startCollector()
   const docs = await start("docs-server", collector.url, {
     SVC_OTEL_ENABLED: "false",

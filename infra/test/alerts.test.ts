@@ -196,7 +196,7 @@ const writeCases = (checked: Rule, name: string): string => {
 const promtool = (files: readonly string[]) =>
   spawnSync("promtool", ["test", "rules", ...files], { cwd: folder, encoding: "utf8", maxBuffer: 2 ** 26 })
 
-test("the operators' page names each rule of the relay and its limits, no other, and no threshold of one", () => {
+test("the operators' page names each rule of the relay and its limits, no other, and no threshold", () => {
   const page = readFileSync(join(import.meta.dirname, "../../apps/docs-server/content/operations.md"), "utf8")
   const table = page.slice(page.indexOf("Metrics of the relay"), page.indexOf("## Large transactions"))
   const named = new Set([...table.matchAll(/`((?:Relay|Limits)\w+)`/g)].map(([, name]) => name))
@@ -212,7 +212,7 @@ test("every alert has a case that fires it and one that doesn't", () => {
 const hasPromtool = spawnSync("promtool", ["--version"]).status === 0
 
 test.skipIf(!hasPromtool && process.env["CI"] !== "true").each(rules)(
-  "$alert fires when it should, and with a metric or label value renamed its cases fail",
+  "$alert fires when it should, and its cases fail if a metric or label value is renamed",
   (alert) => {
     const { status, stdout, stderr } = promtool([writeCases(alert, "whole")])
     expect(status === 0 ? "" : `${stdout}${stderr}`).toBe("")
@@ -233,7 +233,7 @@ test.skipIf(!hasPromtool && process.env["CI"] !== "true").each(rules)(
 const thresholdOf = (alert: string): number =>
   Number(/ > ([\d.]+)$/.exec(rules.find((one) => one.alert === alert)?.expr ?? "")?.[1])
 
-test("thresholds that follow from the code's own numbers follow from them", async () => {
+test("thresholds that depend on numbers in the code match them", async () => {
   const { concurrency, maxBodyBytes } = await readConfig({})
   expect(thresholdOf("RelayStuck")).toBe(Object.values(concurrency).reduce((sum, places) => sum + places, 0))
   const near = thresholdOf("RelayBodiesNearTheLimit") / maxBodyBytes

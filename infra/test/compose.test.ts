@@ -56,7 +56,7 @@ const service = (name: string): ComposeService => {
 const names = Object.keys(compose.services)
 const caddyfile = read("Caddyfile")
 
-test("compose.yaml is what the compose specification allows", () => {
+test("compose.yaml is valid by the compose specification", () => {
   // Its `$schema` and `id`s are of a draft's spelling that the validator does not know.
   const text = JSON.stringify(composeSchema, (key, value: unknown) =>
     ["$schema", "id"].includes(key) && typeof value === "string" ? undefined : value,
@@ -71,7 +71,7 @@ test("compose.yaml is what the compose specification allows", () => {
   expect(validate.errors?.map(({ params }) => params)).toContainEqual({ additionalProperty: "read_onyl" })
 })
 
-test("every variable that is filled in is in the example, with the default that counts", () => {
+test("every variable that is filled in is in the example, with its actual default", () => {
   const text = read("env/compose.env.example")
   const examples = new Map(envEntries(text.replaceAll(/^#(?=[A-Z_]+=)/gm, "")))
   expect([...examples.keys()].toSorted()).toEqual([...filledIn].toSorted())
@@ -84,7 +84,7 @@ test("every variable that is filled in is in the example, with the default that 
   }
 })
 
-test.each(names)("%s runs without any right that it does not need", (name) => {
+test.each(names)("%s runs without unneeded rights", (name) => {
   const { read_only, cap_drop, security_opt, deploy, image, pids_limit } = service(name)
   expect({ read_only, cap_drop, security_opt }).toEqual({
     read_only: true,
@@ -96,7 +96,7 @@ test.each(names)("%s runs without any right that it does not need", (name) => {
   expect(image).toMatch(/:\d/)
 })
 
-test("no service runs as root but the one that hands a folder to another user", () => {
+test("no service runs as root except the one that changes a folder's owner", () => {
   const own = new Set<string>([...apps, "migrate"])
   const root = names.filter((name) => !own.has(name) && ["root", undefined].includes(service(name).user))
   expect(root).toEqual(["certificates-owner"])
@@ -104,7 +104,7 @@ test("no service runs as root but the one that hands a folder to another user", 
   expect(read("Dockerfile")).toMatch(/^USER node$/m)
 })
 
-test("only the proxy can be reached from outside, and the database only by the platform", () => {
+test("only the proxy can be reached from outside, and the database only from the platform", () => {
   expect(names.filter((name) => service(name).ports !== undefined)).toEqual(["proxy"])
   const on = (network: string) => names.filter((name) => service(name).networks?.includes(network)).toSorted()
   expect(on("data")).toEqual(["migrate", "platform-api", "postgres", "roles"])
@@ -112,7 +112,7 @@ test("only the proxy can be reached from outside, and the database only by the p
   expect(Object.entries(compose.networks).filter(([, network]) => network.internal !== true)).toEqual([["outside", {}]])
 })
 
-test("the migration runs as the tables' owner after the database is healthy, then roles, the platform, and the proxy last", () => {
+test("the order is database, migration as the tables' owner, roles, platform, and the proxy last", () => {
   const waits = (name: string) =>
     Object.entries(service(name).depends_on ?? {}).map(([other, { condition }]) => `${other} ${condition}`)
   expect(waits("migrate")).toEqual(["postgres service_healthy"])
@@ -128,19 +128,19 @@ test("the relay is one process", () => expect(service("relay").deploy?.replicas)
 describe.each(apps)("%s", (app) => {
   const { image, environment = {}, env_file = [] } = service(app)
 
-  test("starts with what the example and compose.yaml set together", async () => {
+  test("starts with the settings of the example and compose.yaml together", async () => {
     expect(env_file).toEqual([`env/${app}.env`])
     const fromFile = Object.fromEntries(envEntries(read(`env/${app}.env.example`)))
     await expect(Promise.resolve(readers[app]({ ...ofImage, ...fromFile, ...environment }))).resolves.toBeDefined()
   })
 
-  test("trusts the addresses that its proxy forwards, and no other", () => {
+  test("trusts exactly the addresses that its proxy forwards", () => {
     const [config] = compose.networks["front"]?.ipam?.config ?? []
     expect(environment["SVC_TRUSTED_PROXY_CIDRS"]).toBe(config?.subnet)
     expect(service(app).networks).toContain("front")
   })
 
-  test("has a host name of its own at the proxy, and its version's image", () => {
+  test("has its own host name at the proxy, and its version's image", () => {
     const port = table.find(({ folder }) => folder === `apps/${app}`)?.defaultPort
     expect(caddyfile).toContain(`reverse_proxy ${app}:${port} {\n`)
     const { version } = JSON.parse(read(`../apps/${app}/package.json`)) as { version: string }
@@ -148,7 +148,7 @@ describe.each(apps)("%s", (app) => {
   })
 })
 
-test("the session signing key reaches the platform alone, as a file", () => {
+test("only the platform gets the session signing key, as a file", () => {
   expect(names.filter((name) => service(name).secrets !== undefined)).toEqual(["platform-api"])
   const [secret = ""] = service("platform-api").secrets ?? []
   expect(Object.keys(compose.secrets)).toEqual([secret])

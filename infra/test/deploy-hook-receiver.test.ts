@@ -5,7 +5,7 @@ import { Webhook } from "standardwebhooks"
 import { expect, test } from "vitest"
 import { testProcess, testReceiver } from "../../test/start-service.ts"
 
-test("the example receiver serves what a signed call says, once an id, and refuses what is not signed", async () => {
+test("the example receiver carries out a signed call once per id, and rejects unsigned ones", async () => {
   const secret = `whsec_${randomBytes(32).toString("base64")}`
   const asts = await testReceiver()
   asts.answer((_, response) => response.end('{"stack_name":"ThingStream"}'))

@@ -154,7 +154,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test("what is sound passes in every service", async () => {
+test("a sound installation passes in every service", async () => {
   for (const app of ["relay", "platform-api"] as const) {
     const { code, findings } = await examine(app, sound[app])
     expect(findings.filter(({ verdict }) => verdict !== "pass")).toEqual([])
@@ -296,7 +296,7 @@ test("a pooler that shares connections between transactions is found", async (co
   ])
 })
 
-test("a viewer key that was revoked, or is for other pages, is found", async () => {
+test("a viewer key that was revoked, or belongs to other pages, is found", async () => {
   const { url } = await startService("platform-api", sound["platform-api"])
   const { stdout } = await run(
     "platform-api",
@@ -317,7 +317,7 @@ test("a viewer key that was revoked, or is for other pages, is found", async () 
   expect(await look("https://docs.example.com")).toMatchObject([{ verdict: "fail" }])
 })
 
-test("a certificate of an authority that isn't known leads to NODE_EXTRA_CA_CERTS, and latency is no wrong clock", async () => {
+test("a certificate of an unknown authority leads to NODE_EXTRA_CA_CERTS, and latency isn't taken for a wrong clock", async () => {
   const unknown = createServer(certificate(90), (_request, response) => response.end("{}")).listen(0, "127.0.0.1")
   await once(unknown, "listening")
   const url = `https://localhost:${(unknown.address() as AddressInfo).port}`
@@ -330,7 +330,7 @@ test("a certificate of an authority that isn't known leads to NODE_EXTRA_CA_CERT
   expect(checkClock("the database", 2_000, [1_000, 9_000], 0)).toMatchObject([{ verdict: "pass" }])
 })
 
-test("a missing migration is found, and nothing is written while looking", async () => {
+test("a missing migration is found, and the check writes nothing", async () => {
   const empty = await createTestDatabase()
   const env = { ...sound["platform-api"], DATABASE_URL: empty.url, SVC_DATA_DIR: join(folder, "new") }
   for (let time = 0; time < 2; time++) {
@@ -361,7 +361,7 @@ test.each([
   expect(findings[0]).toMatchObject({ check: "certificate", verdict, text: expect.stringMatching(text) as string })
 })
 
-test("a full disk and a folder that everybody can write to are found", async (context) => {
+test("a full disk and a world-writable folder are found", async (context) => {
   const data = join(folder, "small")
   mkdirSync(data)
   if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=600k", "tmpfs", data]).status !== 0) context.skip("can't mount")
@@ -377,7 +377,7 @@ test("a full disk and a folder that everybody can write to are found", async (co
   }
 })
 
-test("a running service tells doctor whose address arrives, and nobody else", async () => {
+test("a running service tells only doctor which client address it sees", async () => {
   const env = { ...sound["platform-api"], SVC_TRUSTED_PROXY_CIDRS: "127.0.0.9/32" }
   const { url, stop } = await startService("platform-api", env)
   const proxied = { "x-forwarded-for": "203.0.113.9" }
@@ -394,7 +394,7 @@ test("a running service tells doctor whose address arrives, and nobody else", as
   expect(await stop()).toBe(0)
 })
 
-test("--help and --version print, and an argument that isn't known starts nothing", async () => {
+test("--help and --version print, and an unknown argument starts nothing", async () => {
   const { version } = JSON.parse(readFileSync(join(root, "apps/relay/package.json"), "utf8")) as { version: string }
   for (const app of ["docs-server", "relay", "platform-api"] as const) {
     expect(await run(app, ["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" })

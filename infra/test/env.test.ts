@@ -7,7 +7,7 @@ import { apps, envEntries, readers, settingNames } from "./settings.ts"
 const example = (app: string): string => readFileSync(join(import.meta.dirname, `../env/${app}.env.example`), "utf8")
 const uncommented = (text: string): string => text.replaceAll(/^#(?=[A-Z_]+=)/gm, "")
 
-test.each(apps)("the example for %s has every setting that the service reads, once, and no other", async (app) => {
+test.each(apps)("the example for %s has every setting of the service once, and no other", async (app) => {
   const names = envEntries(uncommented(example(app))).map(([name]) => name)
   expect(names.toSorted()).toEqual(await settingNames(app))
 })
@@ -20,7 +20,7 @@ test("doctor knows the settings that a service reads, and no other", async () =>
   expect(known).toEqual([...new Set(names)].toSorted())
 })
 
-test.each(apps)("what the example for %s comments out is what counts without it", async (app) => {
+test.each(apps)("what the example for %s comments out is the default", async (app) => {
   const set = Object.fromEntries(envEntries(example(app)))
   const all = Object.fromEntries(envEntries(uncommented(example(app))))
   const keys = { SVC_SESSION_JWKS_URL: "https://api.example.com/.well-known/jwks.json" }

@@ -5,27 +5,27 @@ import { buildArguments, chooseEngine, registrySettings } from "../image-engine.
 const working = (answers: (line: string) => boolean) =>
   chooseEngine((command, args, env) => answers([env?.["STORAGE_DRIVER"] ?? "", command, ...args].join(" ").trim()))
 
-test("a docker client whose engine is away is passed over", () => {
+test("a docker client without a running engine is skipped", () => {
   expect(working((line) => line === "docker version" || line === "buildah info")?.command).toBe("buildah")
 })
 
-test("buildah keeps its own storage driver where that works and takes vfs where it does not", () => {
+test("buildah keeps its own storage driver if that works, and otherwise uses vfs", () => {
   expect(working((line) => line.startsWith("buildah"))?.env).toEqual({ BUILDAH_ISOLATION: "chroot" })
   expect(working((line) => line.startsWith("vfs buildah"))?.env).toMatchObject({ STORAGE_DRIVER: "vfs" })
 })
 
-test("an engine that is named is taken, or none", () => {
+test("the engine in SVC_IMAGE_ENGINE is used, or none", () => {
   const all = () => true
   expect(chooseEngine(all, "podman")?.command).toBe("podman")
   expect(chooseEngine(all, "buildah")?.command).toBe("buildah")
   expect(chooseEngine((command) => command === "docker", "podman")).toBeUndefined()
 })
 
-test("without any engine there is none", () => {
+test("without a working engine the result is undefined", () => {
   expect(working(() => false)).toBeUndefined()
 })
 
-test("what is unset is not passed to the build, and credentials only as a secret's file", () => {
+test("unset values aren't passed to the build, and credentials only as a secret's file", () => {
   const build = { app: "relay", version: "1.0.0", npmrc: "settings/npmrc" }
   const unset = { base: undefined, certificates: undefined, revision: undefined }
   expect(buildArguments({ command: "docker", env: {} }, { ...build, ...unset })).toEqual(

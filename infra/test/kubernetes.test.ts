@@ -44,11 +44,11 @@ const selects = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector, lab
   Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
   matchExpressions.every(({ key, operator, values = [] }) => operator === "In" && values.includes(labels[key] ?? ""))
 
-test("every manifest is one that the Kubernetes API takes", async () => {
+test("every manifest is valid for the Kubernetes API", async () => {
   expect(await typeProblems([...base, ...manifests, ...renderKustomization("overlays/scaled")])).toEqual([])
 })
 
-test("a manifest that the Kubernetes API would not take is found", async () => {
+test("an invalid manifest is found", async () => {
   const mistaken = {
     apiVersion: "apps/v1",
     kind: "Deployment",
@@ -60,7 +60,7 @@ test("a manifest that the Kubernetes API would not take is found", async () => {
   expect(problems).toMatch(/string.* is not assignable to type 'number/)
 })
 
-test("no manifest carries a secret, and every object has a name of its own", () => {
+test("no manifest contains a secret, and every object has a unique name", () => {
   expect(ofKind("Secret")).toEqual([])
   const names = manifests.map(({ kind, metadata }) => `${kind}/${metadata.name}`)
   expect(new Set(names).size).toBe(names.length)
@@ -88,7 +88,7 @@ const relayDrain = Math.max(...Object.values(timeoutMs)) / 1000 + 0.5
 const drains = { "docs-server": 5, relay: relayDrain + 5 + 5, "platform-api": 10 }
 
 describe.each(apps)("%s", (name) => {
-  test("lives while its process serves, and gets requests while it can do its work", () => {
+  test("is alive while its process responds, and gets requests while it can work", () => {
     const livePath = services.find(({ folder }) => folder === `apps/${name}`)?.livePath
     // An outage of the database must not hide the platform's answers.
     const readyPath = name === "platform-api" ? livePath : "/readyz"
@@ -97,14 +97,14 @@ describe.each(apps)("%s", (name) => {
     expect(readinessProbe?.httpGet).toEqual({ path: readyPath, port: "http" })
   })
 
-  test("is given the time to finish before it is killed", () => {
+  test("has time to finish before it is killed", () => {
     const { spec, container } = pod(name)
     const [command, seconds] = container.lifecycle?.preStop?.exec?.command ?? []
     expect(command).toBe("sleep")
     expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + drains[name] + 2)
   })
 
-  test("starts with what the example sets, and every name is one that it reads", async () => {
+  test("starts with the example's settings, whose names it all reads", async () => {
     const { container } = pod(name)
     const maps = (container.envFrom ?? []).flatMap(({ configMapRef }) =>
       ofKind("ConfigMap").filter(({ metadata }) => metadata?.name === configMapRef?.name),
@@ -117,7 +117,7 @@ describe.each(apps)("%s", (name) => {
     await expect(Promise.resolve(readers[name]({ ...image, ...set, ...secrets }))).resolves.toBeDefined()
   })
 
-  test("shows its metrics at the port that Prometheus scrapes, and to its namespace alone", () => {
+  test("shows its metrics only to Prometheus's namespace, at the port that it scrapes", () => {
     const targets = scrapeConfigs.find(({ job_name }) => job_name === name)?.static_configs[0]?.targets
     expect(pod(name).container.ports).toContainEqual({
       name: "metrics",
@@ -154,7 +154,7 @@ describe.each(apps)("%s", (name) => {
   })
 })
 
-test.each(pods.map(({ name }) => name))("%s runs without any right that it does not need", (name) => {
+test.each(pods.map(({ name }) => name))("%s runs without unneeded rights", (name) => {
   const { spec, container } = pod(name)
   expect(spec).toMatchObject({
     automountServiceAccountToken: false,
@@ -176,13 +176,13 @@ test.each(pods.map(({ name }) => name))("%s runs without any right that it does 
   expect((container.volumeMounts ?? []).map((mount) => mount.name)).toEqual(volumes)
 })
 
-test("the migration alone has the secret of the tables' owner", () => {
+test("only the migration has the secret of the tables' owner", () => {
   const secretOf = (name: string) => pod(name).container.env?.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name)
   expect(secretOf("platform-migrate")).toEqual(["platform-migrate-database"])
   expect(secretOf("platform-api")).toEqual(["platform-api-database"])
 })
 
-test("images have a version, in the base the one of this repository", () => {
+test("images have a version, which in the base is this repository's", () => {
   for (const { container } of pods)
     expect(container.image).toMatch(/^registry\.example\.com\/svc\/[a-z-]+:\d+\.\d+\.\d+$/)
   const images = [...JSON.stringify(base).matchAll(/"image":"svc\/([a-z-]+):([^"]+)"/g)]
@@ -204,7 +204,7 @@ describe("the network", () => {
         return (ports ?? []).map(({ port }) => port)
       })
 
-  test("is closed to every pod, both ways, but for what a policy names", () => {
+  test("is closed to every pod in both directions, except what a policy names", () => {
     for (const { name } of pods) {
       expect(forPod(name)).toContainEqual(
         expect.objectContaining({ spec: { podSelector: {}, policyTypes: ["Ingress", "Egress"] } }),
@@ -219,11 +219,11 @@ describe("the network", () => {
     }
   })
 
-  test("lets the documentation server to names and the platform only", () =>
+  test("lets the documentation server reach only DNS and the platform", () =>
     expect(new Set(outPorts("docs-server"))).toEqual(new Set([53, 4003])))
-  test("lets the relay to names, its provider and the platform's keys", () =>
+  test("lets the relay reach only DNS, its provider and the platform's keys", () =>
     expect(new Set(outPorts("relay"))).toEqual(new Set([53, 443, 4003])))
-  test.each(["platform-api", "platform-migrate"])("lets %s to names and the database only", (name) =>
+  test.each(["platform-api", "platform-migrate"])("lets %s reach only DNS and the database", (name) =>
     expect(new Set(outPorts(name))).toEqual(new Set([53, 5432])),
   )
 })

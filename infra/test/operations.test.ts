@@ -56,7 +56,7 @@ test("every command of the page is run here, or has a reason not to be", () => {
   expect(rest.map(({ code }) => code.split("\n")[0] ?? "").toSorted()).toEqual(Object.keys(notRun).toSorted())
 })
 
-test("what the page says of a command's language is what its shell understands", () => {
+test("a command's language on the page is one that its shell understands", () => {
   const scripts = fences.filter(({ language }) => language === "sh").map(({ code }) => code)
   expect(scripts.length).toBeGreaterThan(20)
   for (const script of scripts) {
@@ -66,7 +66,7 @@ test("what the page says of a command's language is what its shell understands",
   }
 })
 
-test("the log lines that the page tells operators to watch for are lines that the services write", async () => {
+test("the log lines that the page tells operators to watch for are written by the services", async () => {
   const watched = /Alert on: .*?\n\n/s.exec(page)?.[0] ?? ""
   const quoted = [...watched.matchAll(/`([^`]*)`/g), ...page.matchAll(/log line is `([^`]*)`/g)]
   const lines = quoted.map(([, text = ""]) => text).filter((text) => text.includes(" "))
@@ -83,7 +83,7 @@ const isMissing = needed.some((name) => spawnSync("sh", ["-c", `command -v ${nam
 // Some of it starts a process five times over.
 const patience = { timeout: 120_000 }
 
-describe.skipIf(isMissing && process.env["CI"] === undefined)("what the page tells to type", patience, () => {
+describe.skipIf(isMissing && process.env["CI"] === undefined)("the page's commands", patience, () => {
   let folder: string
   let postgres: TestPostgres
   let store: TestRedis
@@ -197,13 +197,13 @@ mv "$HOME/state.new" "$HOME/state"`
   const blockHeight = (token: string): Promise<Response> =>
     postJson(`${env["SVC_RELAY_URL"]}/transactions/v1/block-height`, {}, { authorization: `Bearer ${token}` })
 
-  test("sets variables that are set already to nothing else", async () => {
+  test("never change a variable that is already set", async () => {
     const urls = "echo $SVC_API_URL $SVC_STREAM_URL"
     await follow("Operations")
     expect((await shell(urls)).trim()).toBe(`${env["SVC_API_URL"]} wss://streams.example.com`)
   })
 
-  test("brings the three services up from settings files and a key of the operator's", async () => {
+  test("start the three services from settings files and the operator's key", async () => {
     const printed = await follow("A copy for 1,000 agents")
     expect(printed.join("")).toContain('{"applied":')
     const reports = await Promise.all(
@@ -219,7 +219,7 @@ mv "$HOME/state.new" "$HOME/state"`
     expect((await stat(join(folder, "service/session-signing-key.json"))).mode & 0o777).toBe(0o600)
   })
 
-  test("publishes a stack, registers an agent, and lets it through the relay", async () => {
+  test("publish a stack, register an agent, and send its request through the relay", async () => {
     const [healths = "", published = "", profile = "", height = ""] = await follow("First agent and stack")
     expect(healths.match(/"status":"ok"/g)).toHaveLength(3)
     expect(JSON.parse(published)).toMatchObject({ name: "transfers", status: "published", version: 1 })
@@ -227,7 +227,7 @@ mv "$HOME/state.new" "$HOME/state"`
     expect(JSON.parse(height)).toEqual({ blockHeight: "123" })
   })
 
-  test("lists what there is", async () => {
+  test("list what exists", async () => {
     const [lists = ""] = await follow("Operator commands")
     expect(
       lists
@@ -237,7 +237,7 @@ mv "$HOME/state.new" "$HOME/state"`
     ).toEqual([1, 1, 2])
   })
 
-  test("gives visitors a key, and finds, disables and enables an agent", async () => {
+  test("give visitors a key, and find, disable and enable an agent", async () => {
     const [viewer = ""] = await follow("Live pages")
     expect(JSON.parse(viewer)).toMatchObject({ key: expect.stringMatching(/^svc_pk_/) as string })
     const [steps = ""] = await follow("Stop abuse")
@@ -246,7 +246,7 @@ mv "$HOME/state.new" "$HOME/state"`
     expect(JSON.parse(enabled)).toMatchObject({ status: "active" })
   })
 
-  test("gives the service a role that may add to the audit trail and never change it", async () => {
+  test("give the service a role that may add to the audit trail but never change it", async () => {
     await shell("platform user create --email grace@example.com")
     expect(await shell("platform audit list --limit 1")).toContain("user.create")
     const url = await readFile(join(folder, "private/svc_service.url"), "utf8")
@@ -263,7 +263,7 @@ mv "$HOME/state.new" "$HOME/state"`
     }
   })
 
-  test("saves a database of either kind, and the service goes on with what is brought back", async () => {
+  test("back up a database of either kind, and the service runs on with the restored one", async () => {
     const before = await shell("platform agent list")
     await shell("platform user create --email ada@example.com", embedded)
     const trail = await shell("platform audit list", embedded)
@@ -278,7 +278,7 @@ mv "$HOME/state.new" "$HOME/state"`
     expect(trail).toContain("user.create")
   })
 
-  test("rotates the signing key, and a relay that knows the keys takes every token on the way", async () => {
+  test("rotate the signing key, and a relay that knows the keys accepts every token meanwhile", async () => {
     const seen: { published: number; signing: number; relay: number }[] = []
     const known: string[] = []
     const jwksUrl = `${env["SVC_API_URL"]}/.well-known/jwks.json`
@@ -300,7 +300,7 @@ mv "$HOME/state.new" "$HOME/state"`
     ])
   })
 
-  test("keeps keys, settings and dumps out of the repository's folder, or from other users, and the owner's from the service", async () => {
+  test("keep keys, settings and dumps out of the repository or from other users, and the owner's from the service", async () => {
     const kept = await readdir(join(folder, "private"))
     expect(kept).toContain("svc_owner.url")
     // Its folder becomes the service's user's.
@@ -318,7 +318,7 @@ mv "$HOME/state.new" "$HOME/state"`
     expect(beside).toEqual([])
   })
 
-  test("names the log fields that are there", async () => {
+  test("name existing log fields", async () => {
     await blockHeight("no token")
     const lines = running.get("relay")?.stdout().split("\n") ?? []
     const line = JSON.parse(lines.find((text) => text.includes('"msg":"request"')) ?? "{}") as Record<string, unknown>
@@ -327,12 +327,12 @@ mv "$HOME/state.new" "$HOME/state"`
     expect(Object.keys(line).length).toBeGreaterThan(7)
   })
 
-  test("deletes what nobody needs, and the audit trail's old rows as the owner", async () => {
+  test("delete unneeded data, and the audit trail's old rows as the owner", async () => {
     const [pruned = ""] = await follow("What grows")
     expect(pruned).toContain('"dry_run":true')
   })
 
-  test("stops tokens with transaction scopes before the routes go away", async () => {
+  test("stop tokens with transaction scopes before the routes are disabled", async () => {
     expect((await sessionToken()).status).toBe(200)
     await follow("Roll back")
     // Replicas have it within two seconds.
@@ -341,7 +341,7 @@ mv "$HOME/state.new" "$HOME/state"`
       .toMatchObject({ status: 403, body: { code: "scope-not-allowed" } })
   })
 
-  test("was followed in the page's order, with nothing left out", () => {
+  test("were run in the page's order, with nothing left out", () => {
     expect(followed).toEqual(fences.filter(({ action }) => action !== ""))
   })
 })

@@ -73,7 +73,7 @@ const startAll = async () => {
 const answered = z.object({ data: z.object({ result: z.array(z.unknown()) }) })
 
 test.skipIf(missing)(
-  "a real Prometheus has data for every query of every dashboard and alert, and for the metrics that the pages name; each is on a dashboard or in an alert",
+  "a real Prometheus has data for every query and metric of dashboards, alerts and pages; each metric is used",
   { timeout: 120_000 },
   async () => {
     const { docs, relay, platform, prometheus } = await startAll()

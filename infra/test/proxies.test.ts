@@ -174,7 +174,7 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
     return { status, headers, text: Buffer.concat(chunks).toString() }
   }
 
-  test("its configuration is valid, and each host name leads to its service over TLS with the address that the proxy saw, whatever a client claims", async () => {
+  test("its configuration is valid, and each host name reaches its service over TLS with the client address", async () => {
     const [program, ...args] = proxy.check(folder, file)
     expect(spawnSync(program, args, { encoding: "utf8" })).toMatchObject({ status: 0 })
     const claims = {
@@ -199,7 +199,7 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
     }
   })
 
-  test("plain HTTP is sent to HTTPS, without an inner port", async () => {
+  test("plain HTTP is redirected to HTTPS, without an inner port", async () => {
     const host = `docs.${proxy.domain}`
     const call = plainRequest({ host: "127.0.0.1", port: plainPort, path: "/mcp", headers: { host } }).end()
     const [response] = await once(call, "response")
@@ -208,7 +208,7 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
   })
 
   test.skipIf(!proxy.balances).each(["stops", "is killed"] as const)(
-    "of two replicas one %s, then the other: reads and POSTs of every size reach the one that is left, each once",
+    "one of two replicas %s, then the other: every read and POST reaches the remaining one exactly once",
     async (ending) => {
       let sent = 0
       const burst = async (): Promise<Set<string>> => {
@@ -245,7 +245,7 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
   )
 
   test.skipIf(!proxy.boundsQueues)(
-    "the kernel holds little for each client that never reads, and others are served",
+    "clients that never read cost the kernel little memory each, and others are served",
     async () => {
       const host = `relay.${proxy.domain}`
       const silent = Array.from({ length: 40 }, () => {
@@ -273,7 +273,7 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
     ["slow bodies", ["-B", "-s", "4000"], true],
     // They look like clients that keep a connection open, which each proxy lets them do for a minute.
     ["slow readers", ["-X", "-k", "3"], false],
-  ])("%s keep nobody else out, and are cut off", async (_title, mode, isCut) => {
+  ])("%s are disconnected, and don't keep others out", async (_title, mode, isCut) => {
     const args = "-c 400 -r 200 -i 3 -x 8 -l 40 -p 3 -u".split(" ")
     const attack = startProcess("slowhttptest", [...mode, ...args, `https://127.0.0.1:${port}/`])
     const state = { ended: false }

@@ -11,7 +11,7 @@ const overlay = (name: string) => renderKustomization(`overlays/${name}`)
 const manifests = overlay("scaled")
 const { find } = lookUp(manifests)
 
-test("three relays roll, one at a time may be moved, and all else of the example stays", () => {
+test("three relays roll, one at a time may be moved, and the rest of the example is unchanged", () => {
   const { spec } = find("Deployment", "relay")
   expect(spec).toMatchObject({ replicas: 3, strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0 } } })
   const budget = find("PodDisruptionBudget", "relay")
@@ -21,7 +21,7 @@ test("three relays roll, one at a time may be moved, and all else of the example
   expect(spec?.template).toEqual(example.spec?.template)
 })
 
-test("relay and platform count in the server, of which only they know the way", async () => {
+test("relay and platform count in a server that only they can reach", async () => {
   for (const app of ["relay", "platform-api"] as const) {
     const { data } = find("ConfigMap", `${app}-settings`)
     const replicas = find("Deployment", app).spec?.replicas
@@ -50,7 +50,7 @@ const compose = parse(readFileSync(join(import.meta.dirname, "../compose.scaled.
   networks: Record<string, { internal?: boolean }>
 }
 
-test("compose: two relays and two platforms count in a server that nothing else reaches and that forgets nothing", () => {
+test("compose: two relays and two platforms count in a server that only they reach and that keeps its data", () => {
   const { valkey, relay, "platform-api": platform, ...rest } = compose.services
   expect(Object.keys(rest)).toEqual([])
   for (const app of [relay, platform]) {

@@ -254,7 +254,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topol
     return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }
   }
 
-  test("every service reaches those of its networks alone, and only proxy and relay reach the internet", async () => {
+  test("every service reaches only those of its networks, and only proxy and relay reach the internet", async () => {
     const servers = replicas.filter(({ service }) => service in ports)
     const provides = { at: `${outside.prefix}1`, port: Number(new URL(providerUrl).port), service: "internet" }
     const reached = await Promise.all(
@@ -296,7 +296,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topol
       expect(JSON.parse((await ask(service, "/health")).text)).toMatchObject({ limits: "shared" })
   })
 
-  test("while a replica stops, once it was killed, and while it starts again, no read or POST is lost", async () => {
+  test("while a replica stops, is dead and starts again, no read or POST is lost", async () => {
     const paths = { relay: "/transactions/v1/block-height", api: "/ws/sessions" }
     const bodies = [undefined, ...[1_024, 10_240, 102_400].map((size) => `{}${" ".repeat(size - 2)}`)]
     const burst = async (): Promise<void> => {

@@ -10,7 +10,7 @@ import { planStart } from "./start-plan.ts"
 
 const root = join(import.meta.dirname, "../..")
 
-test("the first start makes a developer's account, whose key nobody else can read; a later start changes nothing", async () => {
+test("the first start creates a developer's account with a private key; a later start changes nothing", async () => {
   const folder = await testFolder()
   const env = { PATH: process.env["PATH"], SVC_DATA_DIR: folder }
   const file = join(root, (await makeDeveloper(root, env)) ?? "")
@@ -25,7 +25,7 @@ test("the first start makes a developer's account, whose key nobody else can rea
 }, 60_000)
 
 test.each([{ DATABASE_URL: "postgresql://localhost/a" }, { NODE_ENV: "production" }])(
-  "with %j no account is made",
+  "with %j no account is created",
   async (env) => {
     expect(await makeDeveloper(root, env)).toBeUndefined()
   },

@@ -15,7 +15,7 @@ test("a logger's line shows time, level, text and fields", () => {
   expect(readableLine(JSON.stringify(line))).toBe("03:04:05 INFO  request status=404 route=/x")
 })
 
-test("a request that succeeded isn't shown at a terminal", () => {
+test("a successful request isn't shown at a terminal", () => {
   const line = JSON.stringify({ level: "info", status: 304, msg: "request" })
   expect(readableLine(line, true)).toBeUndefined()
   expect(readableLine(line)).toBe("INFO  request status=304")
@@ -26,7 +26,7 @@ test("a logged error shows its message", () => {
   expect(readableLine(JSON.stringify(line))).toBe("ERROR failed error=no answer")
 })
 
-test("whatever is no log line is shown as it is", () => {
+test("anything but a log line is shown unchanged", () => {
   fc.assert(fc.property(fc.string(), (text) => readableLine(text) === text))
   fc.assert(fc.property(fc.json(), (text) => readableLine(text) === text))
 })

@@ -7,7 +7,7 @@ import { planStart } from "./start-plan.ts"
 const environment = (env: Record<string, string>, name: string) =>
   planStart(services, env).planned.find(({ service }) => service.name === name)?.env
 
-test("with nothing set, the relay is switched on with the local chain, the platform's keys and one audience", () => {
+test("by default the relay is enabled with the local chain, the platform's keys and one audience", () => {
   expect(environment({}, "relay")).toEqual({
     ...allocatorSettings,
     PORT: "4002",
@@ -30,7 +30,7 @@ test("with nothing set, the relay is switched on with the local chain, the platf
   expect(environment({}, "platform")).toMatchObject({ SVC_STREAM_URL_TEMPLATE: "ws://127.0.0.1:4004/{slug}" })
 })
 
-test("what the environment sets stays, and what it sets to nothing is filled in", () => {
+test("settings from the environment stay, and empty ones are filled in", () => {
   const env = { SVC_TRANSACTIONS_ENABLED: "false", SVC_API_URL: "https://api.example", SVC_SESSION_AUDIENCE: "" }
   expect(environment(env, "relay")).toMatchObject({ ...env, SVC_SESSION_AUDIENCE: "transfers" })
 })
@@ -42,11 +42,11 @@ test.each(["CHAIN_RPC_URL", "RPC_URL", "SVC_TRANSACTION_RPC_URL"])("an upstream 
   expect(stream).toMatchObject({ RPC_URL: "https://rpc.example", SVC_SAMPLE_TRAFFIC: "false" })
 })
 
-test("keys of the operator's own are not joined by the platform's address", () => {
+test("the platform's key URL isn't added to the operator's own keys", () => {
   expect(environment({ SVC_SESSION_PUBLIC_KEY_FILE: "key.pem" }, "relay")).not.toHaveProperty("SVC_SESSION_JWKS_URL")
 })
 
-test("a port moves its service and the addresses by which the others find it", () => {
+test("a port setting moves its service and the addresses by which others find it", () => {
   const env = { SVC_API_PORT: "5003", SVC_CHAIN_PORT: "5899", PORT: "3000" }
   expect(environment(env, "platform")).toMatchObject({ PORT: "5003", SVC_API_URL: "http://localhost:5003" })
   expect(environment(env, "relay")).toMatchObject({
@@ -56,7 +56,7 @@ test("a port moves its service and the addresses by which the others find it", (
   })
 })
 
-test("every unusable port is reported at once, by the variable that sets it", () => {
+test("all unusable ports are reported at once, by their variables", () => {
   const env = { SVC_DOCS_PORT: "x", SVC_RELAY_PORT: "65536", SVC_API_PORT: "8899" }
   const { problems } = planStart(services, env)
   expect(problems).toHaveLength(3)

@@ -58,7 +58,7 @@ test("an invalid token is 401 with a code for its fault, and the challenge says 
   }
 })
 
-test("an API key sent as a token, mistyped or not, gets a hint that it is a key and is never repeated; an unknown key id, where to mint", async () => {
+test("an API key sent as a token gets a hint and is never repeated; an unknown key id gets where to mint", async () => {
   const [key = "", ...others] = (["ak", "pk", "sk"] as const).map((kind) => mintKey(kind, randomBytes, randomBytes(32)))
   for (const [authorization, isTypo] of [
     ...[key, ...others].map((one) => [`Bearer ${one}`, false] as const),

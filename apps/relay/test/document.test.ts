@@ -40,7 +40,7 @@ test("the document describes every route and every code of the error table", () 
   for (const code of Object.keys(errors.rows)) expect(text.includes(`"${code}"`)).toBe(!elsewhere.has(code))
 })
 
-test("submissionState is required in errors of send, and signature in those after the call; other routes don't require them", () => {
+test("only errors of send require submissionState, and only those after the call require signature", () => {
   for (const { path, class: of } of routes) {
     const text = JSON.stringify(document.paths?.[path]?.post?.responses)
     expect(text.includes('"requestId","submissionState"')).toBe(of === "send")

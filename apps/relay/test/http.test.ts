@@ -33,7 +33,7 @@ test("the bare address returns the URLs of the OpenAPI document and the document
   })
 })
 
-test("a method that nobody knows is 405 with Allow, and preflights succeed for any origin", async () => {
+test("an unknown method is 405 with Allow, and preflights succeed for any origin", async () => {
   const unknown = await rawExchange(relay.port, `BREW ${paths[0]} HTTP/1.1\r\nHost: x\r\n\r\n`)
   expect(unknown).toMatch(/^HTTP\/1\.1 405 .*\nallow: GET, HEAD, POST, OPTIONS\r\n.*"code":"method_not_allowed"/is)
   for (const path of paths) {

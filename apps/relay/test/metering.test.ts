@@ -61,7 +61,7 @@ test("each authorized request makes one record, rejected ones none", async () =>
   expect(records[1]).not.toHaveProperty("deployment_id")
 })
 
-test("a send's record is accepted, rejected or unknown, an invalid body is rejected, and a caller without a token is anonymous", async () => {
+test("a send's record is accepted, rejected or unknown; an invalid body is rejected; no token means anonymous", async () => {
   const { records, usage } = collect()
   const relay = await testRelay(rpc.url, { usage })
   rpc.script((r) => result(r, '"x"'))

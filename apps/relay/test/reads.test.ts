@@ -106,7 +106,7 @@ test("a response in an unknown encoding is a 502, and the log names the provider
     expect(open.lines).toContainEqual([{ provider, reason }, "a call to a provider failed"])
 })
 
-test("the log names the reason of each failed call: a status, a refused connection, silence, a result that doesn't fit", async () => {
+test("the log has the reason of each failed call: status, refused connection, timeout, invalid result", async () => {
   const open = await start({}, [rpc(1)])
   const reasons = async (...scripts: readonly Script[]) => {
     for (const [index, script] of scripts.entries()) rpc(index).script(script)

@@ -104,7 +104,7 @@ test("simulate: forwards every option, returns every count as a u64 string and t
   ])
 })
 
-test("simulate: what a gateway made unreadable of an account's rent epoch or size is left out, and nothing else is lost", async () => {
+test("simulate: a gateway's unreadable rent epoch or size is omitted, and nothing else is lost", async () => {
   for (const value of ["18446744073709552000", "1.8446744073709552e+19", "null", '"18446744073709551615"', "-1"]) {
     const account = `{"lamports":1,"owner":"o","data":["","base64"],"executable":false,"rentEpoch":${value},"space":${value}}`
     rpc.script((r) => result(r, `{"context":{"slot":1},"value":{"err":null,"accounts":[${account}]}}`))
@@ -138,7 +138,7 @@ test("simulate: a member that the provider omits is null, and a body of 2 MiB is
   expect(await relay.post("simulate", { transaction: wire })).toMatchObject({ status: 502 })
 })
 
-test("signature-status: null only for a null, u64 strings, null confirmations mean rooted, and the last slot that was searched", async () => {
+test("signature-status: null only for null, u64 strings, null confirmations if rooted, and the last searched slot", async () => {
   for (const [value, status] of [
     ["[null]", null],
     [

@@ -25,7 +25,7 @@ const call = (options: { timeoutMs?: number; to?: Upstream } = {}): Promise<Upst
     maxResponseBytes: 1000,
   })
 
-test("a call is one JSON-RPC POST to the whole URL that asks for no compression, and its u64 parameters are exact numbers", async () => {
+test("a call is one JSON-RPC POST to the whole URL, with identity encoding and exact u64 parameters", async () => {
   rpc.script((request) => result(request, "5"))
   expect(await call()).toEqual({ kind: "result", result: 5 })
   expect(rpc.requests).toHaveLength(1)
@@ -127,7 +127,7 @@ const packed = (body: string | Buffer, encoding: string, status = 200) => ({
   after: "keep" as const,
 })
 
-test("a compressed response is read, although none is requested: gzip, both forms of deflate, br, and several in a row", async () => {
+test("a compressed response is read although none is requested: gzip, both forms of deflate, br, or several", async () => {
   const text = ({ id }: { id: number }, json: string) => `{"jsonrpc":"2.0","id":${id},"result":${json}}`
   for (const [encoding, pack] of Object.entries(packers)) {
     rpc.script((r) => packed(pack(text(r, "7")), encoding.toUpperCase()))

@@ -60,7 +60,7 @@ const take = async (changes: AsyncIterable<{ readonly id: number }>, count: numb
   return ids
 }
 
-test("changes go on where a lost connection ended, whatever cut it: none is missing, none comes twice", async () => {
+test("after a lost connection changes continue without gap or duplicate, whatever cut it", async () => {
   const half = change(4).slice(0, 20)
   const { platform, asked, waits } = await platformOf(
     stream("end", ": what comes next\nid: 1\n\n"),
@@ -75,7 +75,7 @@ test("changes go on where a lost connection ended, whatever cut it: none is miss
   expect(waits).toEqual([500, 500, 30_000, 2000])
 })
 
-test("a signal ends the loop, also while it waits for the next change", async () => {
+test("a signal ends the loop, even while it waits for the next change", async () => {
   const { platform, silences } = await platformOf(stream("stay", change(7)))
   const ending = new AbortController()
   const ids: number[] = []
@@ -87,7 +87,7 @@ test("a signal ends the loop, also while it waits for the next change", async ()
   expect(await take(platform.registry.changes({ signal: AbortSignal.abort() }), 1)).toEqual([])
 })
 
-test("what trying again can't mend is thrown: a bad request, a place that the platform doesn't know, an answer of something else, a key that is no longer good", async () => {
+test("errors that a retry can't fix are thrown: bad request, unknown position, wrong response, invalid key", async () => {
   const { platform, withKey } = await platformOf(
     refuse(400, "invalid-request"),
     stream("stay", 'id: 3\nevent: begin-again\ndata: {"code":"invalid-request","error":"no","retryable":false}\n\n'),

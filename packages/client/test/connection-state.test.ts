@@ -13,7 +13,7 @@ const event: fc.Arbitrary<ConnectionEvent> = fc.oneof(
   })),
 )
 
-test("a connection is live only right after something was heard, silent only after that, and a key that is gone stays gone", () => {
+test("a connection is live only after a message, silent only after that, and a rejected key is final", () => {
   fc.assert(
     fc.property(fc.array(event), (events) => {
       let state: ConnectionState = { kind: "connecting" }
@@ -78,7 +78,7 @@ const watching = (receive: Parameters<typeof serverOf>[0], mintSession = async (
 const frame = { mode: "list", entity: "A/latest" }
 const snapshot = (...keys: string[]) => ({ ...frame, op: "snapshot", data: keys.map((key) => ({ key, data: {} })) })
 
-test("a quiet server is asked after 10 s; one that doesn't respond in 5 s is silent, and after 15 s more the connection is opened anew", async () => {
+test("after 10 s of silence the server gets a ping; without a response in 5 s it is silent, 15 s later it reconnects", async () => {
   let responds = 2
   const { until, states, closed } = watching(({ type }, send) => {
     if (type === "subscribe") send(snapshot())
@@ -89,7 +89,7 @@ test("a quiet server is asked after 10 s; one that doesn't respond in 5 s is sil
   expect(closed[0]).toBe(1000)
 })
 
-test("a silent server that speaks again is live, on the same connection", async () => {
+test("a silent server that responds again is live, on the same connection", async () => {
   const { until, states, clock } = watching(({ type }, send) => {
     if (type === "subscribe") send(snapshot())
     else void clock.sleep(8000).then(() => send({ success: true, expiresAt: 300 }))
@@ -98,7 +98,7 @@ test("a silent server that speaks again is live, on the same connection", async 
   expect(states).toEqual(["0 connecting", "0 live", "15 silent", "18 live"])
 })
 
-test("a key that the platform no longer accepts is reported before the error that ends the watching", async () => {
+test("a key that the platform no longer accepts is reported before the error that ends the watch", async () => {
   const { until, states } = watching(
     () => {},
     async () => Promise.reject(keyGone),
@@ -107,7 +107,7 @@ test("a key that the platform no longer accepts is reported before the error tha
   expect(states).toEqual(["0 connecting", "0 key-gone"])
 })
 
-test("a watching that is left while its token comes closes the connection that the token opens", async () => {
+test("a watch that is left while its token is fetched closes the connection that the token opens", async () => {
   const { until, leaving, closed } = watching(
     () => {},
     async () => {
@@ -119,7 +119,7 @@ test("a watching that is left while its token comes closes the connection that t
   expect(closed).toContain(1000)
 })
 
-test("a record and the one whose place it takes are one change, whichever comes first; a record that only leaves is a change too", async () => {
+test("a record and the one that it replaces are one change in either order; a removal alone is a change too", async () => {
   const upsert = (key: string) => ({ ...frame, op: "upsert", key, data: {} })
   const left = (key: string) => ({ ...frame, op: "delete", key, data: null })
   const { until, steps } = watching(({ type }, send) => {
@@ -169,7 +169,7 @@ test.each(Object.entries(floods))(
   },
 )
 
-test("a record that changes without end doesn't grow, and what a slow reader leaves comes on another connection", async () => {
+test("a record that changes endlessly doesn't grow memory; what a slow reader misses comes on another connection", async () => {
   const changing = await flooded(100, (n) => (n === 0 ? snapshot("0") : growing([])))
   await changing.until(3)
   expect(changing.states).toEqual(["0 connecting", "0 live", "15.099 silent"])

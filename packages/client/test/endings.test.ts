@@ -124,17 +124,20 @@ const latePaths: typeof laterPaths = {
 }
 
 describe.each(Object.keys(lies))("with a provider that %s, and a last height that is too low", (lie) => {
-  test.each(Object.entries(paths))("%s says landed of a transaction that lands after 40 seconds", async (_, run) => {
-    const set = await setUp(lie, () => 40_000)
-    expect(await set.virtual.run(run(set))).toBe("landed")
-  })
+  test.each(Object.entries(paths))(
+    "%s returns landed for a transaction that lands after 40 seconds",
+    async (_, run) => {
+      const set = await setUp(lie, () => 40_000)
+      expect(await set.virtual.run(run(set))).toBe("landed")
+    },
+  )
 
-  test.each(Object.entries(latePaths))("%s says landed of a transaction that landed long ago", async (_, run) => {
+  test.each(Object.entries(latePaths))("%s returns landed for a transaction that landed long ago", async (_, run) => {
     const set = await setUp(lie, () => 100, true)
     expect(await set.virtual.run(run(set))).toBe("landed")
   })
 
-  test.each(Object.entries(paths))("%s says expired of a transaction that never lands", async (_, run) => {
+  test.each(Object.entries(paths))("%s returns expired for a transaction that never lands", async (_, run) => {
     const set = await setUp(lie, () => undefined)
     expect(await set.virtual.run(run(set))).toBe("expired")
   })
@@ -150,7 +153,7 @@ const lagging =
     return ok({ ...Object(said.body), err: fault })
   }
 
-describe("bytes that nobody stored, at a provider some of whose answers come from a node that is behind", () => {
+describe("bytes that aren't stored, with a provider whose nodes may be behind", () => {
   const repeated = async (set: Awaited<ReturnType<typeof setUp>>, relay: typeof set.relay) => {
     const journal = createJournal({ relay, store: set.store, clock: set.clock })
     return journal.submitOnce(id, set.transaction).then(
@@ -164,7 +167,7 @@ describe("bytes that nobody stored, at a provider some of whose answers come fro
     ["look-ups and trial runs, far behind", 400, undefined],
     ["look-ups and trial runs, which lack the payer", 60, "AccountNotFound"],
     ["look-ups and trial runs, which lack the funds", 60, "InsufficientFundsForFee"],
-  ])("%s: what has landed is never said to be unsent, nor to be signed again", async (_, behind, fault) => {
+  ])("%s: a landed transaction is never called unsent or safe to sign again", async (_, behind, fault) => {
     const set = await setUp("tells the truth", () => 100)
     await set.virtual.run(set.send().then(() => set.clock.sleep(1000)))
     const relay = scriptedRelay(set.clock, lagging(behind, ["signature-status", "simulate"], fault)(set.chain)).relay
@@ -175,14 +178,14 @@ describe("bytes that nobody stored, at a provider some of whose answers come fro
     expect(await set.virtual.run(repeated(set, set.honest))).toBe("landed")
   })
 
-  test("look-ups and trial runs, a few seconds behind: the same call says landed", async () => {
+  test("look-ups and simulations a few seconds behind: the same call returns landed", async () => {
     const set = await setUp("tells the truth", () => 100)
     await set.virtual.run(set.send().then(() => set.clock.sleep(1000)))
     const relay = scriptedRelay(set.clock, lagging(10, ["signature-status", "simulate"])(set.chain)).relay
     expect(await set.virtual.run(repeated(set, relay))).toBe("landed")
   })
 
-  test("trial runs alone: good bytes aren't refused for one answer, and land at the next call", async () => {
+  test("simulations alone: one wrong response doesn't reject good bytes, which land at the next call", async () => {
     const set = await setUp("tells the truth", () => 100)
     const relay = scriptedRelay(set.clock, lagging(100, ["simulate"])(set.chain)).relay
     expect(await set.virtual.run(repeated(set, relay))).toMatchObject({ code: "lookup-failed" })

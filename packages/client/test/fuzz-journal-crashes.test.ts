@@ -133,13 +133,13 @@ describe.each(Object.entries(fates))("where %s", (_, fate) => {
   })
 })
 
-test("journals that send before they store, or forget too early, are seen to pay twice", async () => {
+test("the test detects journals that send before they store, or forget too early", async () => {
   const everyCopy = fates["every copy lands"] ?? (() => () => 100)
   expect(await wrongPayments(sendsBeforeStoring, everyCopy, 40)).toBeGreaterThan(0)
   expect(await wrongPayments(forgetsTooEarly, everyCopy, 40)).toBeGreaterThan(0)
 })
 
-test("processes that race for one id at any speed, and die at any step, pay once", async () => {
+test("processes that race for one id, and die at any step, pay once", async () => {
   const process = fc.record({
     dieAt: fc.integer({ min: 1, max: 60 }),
     delays: fc.infiniteStream(fc.constantFrom(0, 0, 10, 300, 5000)),

@@ -105,7 +105,7 @@ const anyDeath = fc.oneof(
 )
 
 test(
-  "payments of processes that are killed at any step of disk and network, behind failing connections, end by a rerun and move money once",
+  "a rerun finishes payments of processes killed at any disk or network step, and money moves once",
   async () => {
     let kills = 0
     const batches = fc.sample(fc.array(anyDeath, { minLength: 5, maxLength: 5 }), full ? 250 : 1)
@@ -123,7 +123,7 @@ test(
 )
 
 test(
-  "processes that make the same payments at once in one folder pay each once and tell the same",
+  "processes that make the same payments at once in one folder pay each once, and return the same",
   async () => {
     const ids = newIds(full ? 200 : 5)
     const folder = join(root, "shared")

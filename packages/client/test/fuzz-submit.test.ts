@@ -16,7 +16,7 @@ const lie = ({ outcome, truth, received, amount }: Case): string | undefined => 
 }
 
 test(
-  `of ${count} submissions over broken connections, lying providers, expired tokens, dying relays and dropped blocks none lands twice and none is called what it is not`,
+  `of ${count} submissions over faulty connections and services none lands twice or has a wrong result`,
   async () => {
     const { seed, cases, ledger, rolledBack, restarts } = await prove(count)
     const lies = cases.flatMap((one) => {

@@ -70,7 +70,7 @@ const setUp = ({
 
 const lost: Fate = () => undefined
 
-test("a payment is tried out, stored, sent once, and known as finalized; a second run sends nothing and says the same", async () => {
+test("a payment is simulated, stored, sent once and finalized; a second run sends nothing and returns the same", async () => {
   const { pay, journal, recipient, chain, routes, sends, built } = setUp()
   const outcome = await pay()
   expect(outcome).toEqual({
@@ -97,7 +97,7 @@ test("a payment is tried out, stored, sent once, and known as finalized; a secon
   expect([sends(), chain.received(recipient)]).toEqual([1, 1])
 })
 
-test("the record is in the store before the first byte leaves", async () => {
+test("the record is in the store before the first byte is sent", async () => {
   const store = memoryStore()
   const stored: unknown[] = []
   const { pay } = setUp({
@@ -111,7 +111,7 @@ test("the record is in the store before the first byte leaves", async () => {
   expect(stored).toEqual([expect.objectContaining({ state: "open", version: 1, transaction: expect.any(String) })])
 })
 
-test("with a purpose a known id is compared by it and the builder isn't called again; without, by the fingerprint", async () => {
+test("with a purpose a known id is compared by it, without calling the builder; otherwise by the fingerprint", async () => {
   const { pay, built, build, sends } = setUp()
   const purpose = "5 lamports to the shop"
   await pay({ purpose })
@@ -136,7 +136,7 @@ test("with a purpose a known id is compared by it and the builder isn't called a
   expect(sends()).toBe(1)
 })
 
-test("to compare, the builder gets the stored blockhash: what it signs can't outlive the stored transaction", async () => {
+test("the builder gets the stored blockhash for comparison, so it can't sign a longer-lived transaction", async () => {
   const given: string[] = []
   const { pay, build } = setUp()
   const source = (lifetime: { readonly blockhash: string }) => {
@@ -148,7 +148,7 @@ test("to compare, the builder gets the stored blockhash: what it signs can't out
   expect(new Set(given).size).toBe(1)
 })
 
-test("a proven expiry is followed by the next attempt with a new signature, up to maxAttempts", async () => {
+test("after a proven expiry the next attempt has a new signature, up to maxAttempts", async () => {
   let tries = 0
   const { pay, journal, chain, recipient, built } = setUp({ fate: () => (new Set(built).size < 3 ? undefined : 100) })
   expect(await pay({ onStep: ({ step }) => (tries += step === "sending" ? 1 : 0) })).toMatchObject({
@@ -174,7 +174,7 @@ test.each([
   ["Program log: Error: insufficient funds", "insufficient funds"],
   ["Program 1111 failed: custom program error: 0x1", "custom program error: 0x1"],
   ["Program log: nothing", '{"InstructionError":[0,{"Custom":1}]}'],
-])("a failed simulation whose logs say %s is told as: %s", async (...[log, cause]) => {
+])("a failed simulation whose logs say %s is reported as: %s", async (...[log, cause]) => {
   const logs = [log]
   const failing = setUp({
     says: ({ route }) =>
@@ -205,7 +205,7 @@ test.each([
   expect(await failing.pay({ skipPreflight: true })).toMatchObject({ state: "landed" })
 })
 
-test("mistakes are found before anything is stored: another blockhash, no transaction, an id that can't be one", async () => {
+test("invalid input is rejected before anything is stored: another blockhash, no transaction, an invalid id", async () => {
   const { pay, journal, build, sends } = setUp()
   await expect(pay({}, () => build()({ blockhash: newAddress() }))).rejects.toMatchObject({ code: "wrong-blockhash" })
   await expect(pay({}, () => "AQ==")).rejects.toMatchObject({ code: "invalid_transaction" })
@@ -247,7 +247,7 @@ test("a rejection is reported at once, and other bytes wait until the stored one
   expect(await journal.get("invoice-42")).toMatchObject({ attempt: 2 })
 })
 
-test("a refused transaction that lands all the same, from another process's copy, keeps a corrected one out", async () => {
+test("a rejected transaction that lands anyway, through another process's copy, keeps a corrected one out", async () => {
   let sent = ""
   const { pay, chain, build, recipient } = setUp({
     says: ({ route, body }) => {
@@ -263,7 +263,7 @@ test("a refused transaction that lands all the same, from another process's copy
   expect([chain.received(recipient), chain.received(corrected)]).toEqual([1, 0])
 })
 
-test("a caller who gives up gets undecided, and a later call ends it; before anything is stored it is aborted", async () => {
+test("a caller who aborts gets undecided, and a later call finishes it; before anything is stored it is aborted", async () => {
   const giving = new AbortController()
   const { pay, journal, chain, recipient } = setUp({
     says: ({ route }) => {
@@ -281,7 +281,7 @@ test("a caller who gives up gets undecided, and a later call ends it; before any
   expect(chain.received(recipient)).toBe(1)
 })
 
-test("with confirmed the call returns earlier, and the record stays open until it is seen finalized", async () => {
+test("with confirmed the call returns earlier, and the record stays open until the payment is finalized", async () => {
   const { pay, journal } = setUp()
   expect(await pay({ commitment: "confirmed" })).toMatchObject({ state: "landed", commitment: "confirmed" })
   expect(await journal.list({ open: true })).toHaveLength(1)
@@ -289,7 +289,7 @@ test("with confirmed the call returns earlier, and the record stays open until i
   expect(await journal.list({ open: true })).toEqual([])
 })
 
-test("settleAll ends what a restart left open, reports what has expired, and signs nothing", async () => {
+test("settleAll finishes payments after a restart, reports expired ones, and signs nothing", async () => {
   const giving = { signal: AbortSignal.abort() }
   const dropped = new Set<string>()
   const { leave, journal, run, built, clock } = setUp({
@@ -311,7 +311,7 @@ test("settleAll ends what a restart left open, reports what has expired, and sig
 })
 
 describe("forget", () => {
-  test("a payment that may still land is kept, unless by force; a forgotten id is a new payment with new versions", async () => {
+  test("a payment that may still land is kept, unless forced; a forgotten id is a new payment with new versions", async () => {
     const { pay, leave, journal, store, chain, recipient, build } = setUp()
     await leave()
     await expect(journal.forget("invoice-42")).rejects.toMatchObject({ code: "payment-open" })
@@ -329,7 +329,7 @@ describe("forget", () => {
     expect(await journal.list()).toHaveLength(1)
   })
 
-  test("a run that began before the payment was forgotten doesn't pay it anew", async () => {
+  test("a run that started before the payment was forgotten doesn't pay again", async () => {
     const inner = memoryStore()
     const forgetting: Store = {
       ...inner,
@@ -369,7 +369,7 @@ describe("one chain", () => {
     return { asked, moved: createJournal({ relay: { ...relay, url: "http://other.test" }, store, clock, ...options }) }
   }
 
-  test("another relay URL stops before anything is sent, unless it is allowed", async () => {
+  test("another relay URL stops the payment before anything is sent, unless it is allowed", async () => {
     const set = await left()
     const { journal, build, run } = set
     const { asked, moved } = move(set)
@@ -380,7 +380,7 @@ describe("one chain", () => {
     expect(await journal.list({ open: true })).toEqual([])
   })
 
-  test("where both relays tell their chain, an allowed change goes only to the same one", async () => {
+  test("if both relays report their chain, an allowed change continues only on the same chain", async () => {
     for (const [before, now, ends] of [
       ["A", "B", "undecided"],
       ["A", "A", "landed"],
@@ -412,7 +412,7 @@ describe("one chain", () => {
     expect(await journal.list({ open: true })).toHaveLength(1)
   })
 
-  test("a provider that lags behind another one by some blocks is waited for", async () => {
+  test("a provider that is a few blocks behind another one is waited for", async () => {
     let lags = 2
     const { store } = await left()
     const { journal, run } = setUp({
@@ -425,7 +425,7 @@ describe("one chain", () => {
     expect(await run(journal.settleAll())).toMatchObject([{ state: "landed" }])
   })
 
-  test("an end more than 150,000 blocks ago proves nothing: undecided, journal-stale, and a person decides", async () => {
+  test("an expiry more than 150,000 blocks ago proves nothing: undecided, journal-stale, and a person decides", async () => {
     for (const blocks of [149_900, 150_200]) {
       const { pay, leave, chain, journal, run } = setUp({ fate: lost })
       await leave()
@@ -445,7 +445,7 @@ describe("one chain", () => {
     expect(await journal.list({ open: true })).toEqual([])
   })
 
-  test("a computer that slept between both responses of the proof doesn't take the second one for proof", async () => {
+  test("if the computer slept between the proof's two responses, the second one isn't accepted as proof", async () => {
     const { leave, chain, journal, run } = setUp({
       fate: lost,
       says: ({ route }) => {
@@ -463,7 +463,7 @@ describe("bytes that were signed elsewhere", () => {
   const signed = async (set: ReturnType<typeof setUp>): Promise<Uint8Array> =>
     set.build()(await set.run(set.relay.latestBlockhash()))
 
-  test("are sent as they are, and their end is 150 blocks from now, or the given one if that is later", async () => {
+  test("are sent unchanged, and expire 150 blocks from now, or at the given height if that is later", async () => {
     for (const [given, end] of [
       [undefined, "1150"],
       [1100n, "1150"],
@@ -478,7 +478,7 @@ describe("bytes that were signed elsewhere", () => {
     }
   })
 
-  test("that have landed before aren't sent again", async () => {
+  test("aren't sent again if they landed before", async () => {
     const set = setUp()
     const bytes = await signed(set)
     await set.run(createJournal({ relay: set.relay, store: memoryStore(), clock: set.clock }).submitOnce("a", bytes))
@@ -486,7 +486,7 @@ describe("bytes that were signed elsewhere", () => {
     expect(set.sends()).toBe(1)
   })
 
-  test("whose blockhash the provider doesn't know aren't stored or sent", async () => {
+  test("aren't stored or sent if the provider doesn't know their blockhash", async () => {
     const set = setUp()
     const old = set.build()({ blockhash: newAddress() })
     await expect(set.pay({}, old)).rejects.toMatchObject({
@@ -509,7 +509,7 @@ describe("bytes that were signed elsewhere", () => {
     expect(set.sends()).toBe(1)
   })
 
-  test("end in expired, and bytes that are signed anew are the next attempt", async () => {
+  test("end in expired, and newly signed bytes are the next attempt", async () => {
     const set = setUp({ fate: (signature) => (signature === set.built[0] ? undefined : 100) })
     const first = await signed(set)
     const expired = { state: "expired", signature: set.built[0] }
@@ -522,7 +522,7 @@ describe("bytes that were signed elsewhere", () => {
   })
 })
 
-test("a damaged record is never taken for none", async () => {
+test("a damaged record is never treated as missing", async () => {
   const inner = memoryStore()
   const { pay, journal, sends } = setUp({
     store: { ...inner, get: (id) => inner.get(id) && { ...(inner.get(id) as PaymentRecord), signature: "x" } },
@@ -537,7 +537,7 @@ test("a damaged record is never taken for none", async () => {
   expect(await inner.get("invoice-42")).toMatchObject({ state: "forgotten", version: 2 })
 })
 
-test("a store that fails or takes nothing stops the payment with nothing sent", async () => {
+test("a store that fails or rejects stops the payment with nothing sent", async () => {
   const inner = memoryStore()
   const broken: readonly Partial<Store>[] = [
     { get: () => Promise.reject(new Error("disk full")) },
@@ -551,7 +551,7 @@ test("a store that fails or takes nothing stops the payment with nothing sent", 
   }
 })
 
-test("bytes that another id has are rejected, whether it is at work, has landed, or is stored at the same time by another process", async () => {
+test("bytes of another id are rejected: in progress, landed, or stored at the same time by another process", async () => {
   const set = setUp()
   const { blockhash } = await set.run(set.relay.latestBlockhash({ commitment: "processed" }))
   const [bytes, others] = [set.build()({ blockhash }), set.build(newAddress())({ blockhash })]
@@ -588,7 +588,7 @@ test("bytes that another id has are rejected, whether it is at work, has landed,
   expect((await set.journal.list()).map(({ id }) => id)).not.toContain("e")
 })
 
-test("two ids with one and the same transaction are two payments: the second is rejected, not taken for paid", async () => {
+test("two ids with the same transaction are two payments: the second is rejected, not reported as paid", async () => {
   const inner = memoryStore()
   const seconds: unknown[] = []
   const store: Store = {

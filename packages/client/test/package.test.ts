@@ -67,7 +67,7 @@ async function signed(): Promise<string> {
   return (await signedMemo(0)).base64
 }
 
-test.each(nodes)("installed as a package it sends, finds out and keeps a journal, in %s", async (node) => {
+test.each(nodes)("installed as a package it sends, settles and keeps a journal, in %s", async (node) => {
   await writeFile(join(folder, "program.js"), program)
   const { stdout, stderr, status } = spawnSync(node, ["program.js", `payments-${nodes.indexOf(node)}`], {
     cwd: folder,
@@ -77,7 +77,7 @@ test.each(nodes)("installed as a package it sends, finds out and keeps a journal
   expect(JSON.parse(stdout)).toEqual(["landed", "312", "landed", "landed", 2])
 })
 
-test("its types are an editor's: a program against them compiles, a wrong one does not", async () => {
+test("editors get its types: a program against them compiles, and a wrong one doesn't", async () => {
   const good = `
 import { createPlatform, createRelay, createRelayTransport, createSession, submit, SvcError, type Outcome } from "svc-client"
 import { createSolanaRpcFromTransport } from "@solana/kit"
@@ -110,7 +110,7 @@ console.log(rpc, stacks, paid.signature)
   expect(stdout.trim()).toMatch(/^bad\.ts\(.*\): error TS2365: .*$/)
 })
 
-test("every exported function and class is documented, with an example where it is called", async () => {
+test("every exported function and class is documented, and callable ones have an example", async () => {
   const { readdir } = await import("node:fs/promises")
   const files = (await readdir(join(folder, "node_modules/svc-client"))).filter((name) => name.endsWith(".d.ts"))
   const texts = await Promise.all(files.map((file) => readFile(join(folder, "node_modules/svc-client", file), "utf8")))
@@ -124,7 +124,7 @@ test("every exported function and class is documented, with an example where it 
   }
 })
 
-test("minified and gzipped it is smaller than 12 kB, its part for Node smaller than 3 kB, and what is loaded later smaller than 3.5 kB", async () => {
+test("minified and gzipped it is under 12 kB, its Node part under 3 kB, and its lazy part under 3.5 kB", async () => {
   await bundle(folder, { minify: true })
   const sizeOf = async (file: string) => gzipSync(await readFile(join(folder, file)), { level: 9 }).length
   const goals: Readonly<Record<string, number>> = { "svc-client.js": 12_000, "node.js": 3000 }

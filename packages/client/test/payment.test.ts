@@ -45,7 +45,7 @@ const read = async (
 const fingerprintOf = async (...args: Parameters<typeof read>): Promise<string> =>
   (await read(...args)).facts.fingerprint
 
-test("version, blockhash, compute budget and fees don't count for the fingerprint", async () => {
+test("version, blockhash, compute budget and fees don't change the fingerprint", async () => {
   const same = await Promise.all([
     fingerprintOf([pay()]),
     fingerprintOf([pay()], { hash: newAddress() }),
@@ -58,7 +58,7 @@ test("version, blockhash, compute budget and fees don't count for the fingerprin
   expect(new Set(same).size).toBe(1)
 })
 
-test("payer, program, accounts, their flags, their order, data and lookup tables count", async () => {
+test("payer, program, accounts, their flags, their order, data and lookup tables change it", async () => {
   const different = await Promise.all([
     fingerprintOf([pay()]),
     fingerprintOf([bare]),
@@ -77,7 +77,7 @@ test("payer, program, accounts, their flags, their order, data and lookup tables
   expect(new Set(different).size).toBe(different.length)
 })
 
-test("payer, accounts, programs and blockhash are what kit wrote, of every version", async () => {
+test("payer, accounts, programs and blockhash of every version are read as kit wrote them", async () => {
   for (const version of ["legacy", 0, 1] as const) {
     const { facts, blockhash: found } = await read([pay(), pay([], two)], { version })
     expect({ ...facts, found }).toEqual({
@@ -103,7 +103,7 @@ test("a transaction with a durable nonce is recognised by its first instruction,
   }
 })
 
-test("bytes that were changed after they were signed are refused before anybody is asked, in every function that sends or settles", async () => {
+test("every function that sends or settles rejects bytes that changed after signing, before any request", async () => {
   const signed = createPayer().transfer({ recipient: one, lamports: 5n, blockhash })
   const relay = createRelay({
     relayUrl: "http://127.0.0.1:1",

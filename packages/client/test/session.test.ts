@@ -26,14 +26,14 @@ const open = (answer: (count: number) => Promise<string> = async (count) => toke
   return { session, asked, clock, run }
 }
 
-test("all who ask get one token, minted once, with the scopes in words", async () => {
+test("simultaneous callers share one token, which is minted once with the scopes as text", async () => {
   const { session, asked } = open()
   const tokens = await Promise.all(Array.from({ length: 50 }, () => session.token()))
   expect(new Set(tokens).size).toBe(1)
   expect(asked).toEqual([{ websocket_url: "wss://s.example", scope: "read transaction:send" }])
 })
 
-test("a token is renewed at 80 % of its own life, by a clock that only moves forward", async () => {
+test("a token is renewed at 80 % of its lifetime, by a monotonic clock", async () => {
   const { session, asked, clock, run } = open()
   const first = await session.token()
   await run(clock.sleep(239_999))
@@ -43,7 +43,7 @@ test("a token is renewed at 80 % of its own life, by a clock that only moves for
   expect(asked).toHaveLength(2)
 })
 
-test("while the old token is good a platform that is away or slow is nobody's matter", async () => {
+test("an unavailable or slow platform goes unnoticed while the token is valid", async () => {
   for (const failing of [() => Promise.reject(new Error("away")), () => new Promise<string>(() => {})]) {
     const { session, clock, run } = open((count) => (count === 1 ? Promise.resolve(tokenOf(1, 300)) : failing()))
     const first = await session.token()
@@ -52,7 +52,7 @@ test("while the old token is good a platform that is away or slow is nobody's ma
   }
 })
 
-test("an expired token is handed to nobody: the platform's error is thrown", async () => {
+test("an expired token is never returned; the platform's error is thrown", async () => {
   const { session, clock, run } = open((count) =>
     count === 1 ? Promise.resolve(tokenOf(1, 300)) : Promise.reject(new Error("away")),
   )
@@ -61,7 +61,7 @@ test("an expired token is handed to nobody: the platform's error is thrown", asy
   await expect(session.token()).rejects.toThrow("away")
 })
 
-test("a rejected token is minted again once, for all whose request was rejected", async () => {
+test("a rejected token is minted again once, for all rejected requests", async () => {
   const { session, asked } = open()
   const first = await session.token()
   const renewed = await Promise.all(Array.from({ length: 10 }, () => session.renew(first)))
@@ -71,7 +71,7 @@ test("a rejected token is minted again once, for all whose request was rejected"
   expect(asked).toHaveLength(2)
 })
 
-test("a failed mint is tried again by the next who asks", async () => {
+test("a failed mint is retried by the next caller", async () => {
   const { session } = open((count) =>
     count === 1 ? Promise.reject(new Error("away")) : Promise.resolve(tokenOf(2, 300)),
   )
@@ -79,7 +79,7 @@ test("a failed mint is tried again by the next who asks", async () => {
   expect(await session.token()).toBe(tokenOf(2, 300))
 })
 
-test("a token that is no JWT is taken to live as long as any", async () => {
+test("a token that isn't a JWT is assumed to live as long as any other", async () => {
   const { session, clock, run } = open(async (count) => `opaque-${count}`)
   expect(await session.token()).toBe("opaque-1")
   await run(clock.sleep(241_000))

@@ -48,7 +48,7 @@ describe.each([
   ["fileStore", () => fileStore(newFolder())],
   ["pgStore of the page on PostgreSQL", createPgStore],
 ])("%s", (_name, create: () => Store | Promise<Store>) => {
-  test("takes a record only on top of the version that is expected", async () => {
+  test("accepts a record only on top of the expected version", async () => {
     const store = await create()
     expect(await store.get("a")).toBeUndefined()
     expect(await store.list()).toEqual([])
@@ -62,7 +62,7 @@ describe.each([
     expect(new Set((await store.list()).map(({ id, version }) => `${id} ${version}`))).toEqual(new Set(["a 2", "b 1"]))
   })
 
-  test("of many who write the same version one succeeds", async () => {
+  test("of many writers of the same version one succeeds", async () => {
     const store = await create()
     for (let version = 1; version <= 5; version++) {
       const wins = await Promise.all(
@@ -73,7 +73,7 @@ describe.each([
     }
   })
 
-  test("removes old versions, whose numbers are never taken again", async () => {
+  test("removes old versions, whose numbers are never used again", async () => {
     const store = await create()
     for (const version of [1, 2, 3]) await store.put("a", record("a", version), version - 1)
     await store.remove("a", 2)
@@ -86,7 +86,7 @@ describe.each([
 })
 
 describe("fileStore", () => {
-  test("makes one file per id and version, named by hashes, for the owner alone", async () => {
+  test("creates one file per id and version, named by hashes, only for the owner", async () => {
     const folder = newFolder()
     const store = fileStore(folder)
     await store.put("../invoice", record("../invoice", 1), 0)
@@ -100,7 +100,7 @@ describe("fileStore", () => {
     expect((await stat(folder)).mode & 0o777).toBe(0o700)
   })
 
-  test("what an interrupted write has left is gone after the next run, and a write that loses its draft begins again", async () => {
+  test("leftovers of an interrupted write are removed by the next run, and a write that loses its draft restarts", async () => {
     const folder = newFolder()
     await mkdir(folder, { recursive: true })
     const draft = join(folder, `${"0".repeat(64)}.7d9f0c4e-1111-4222-8333-444444444444.tmp`)
@@ -179,7 +179,7 @@ describe("fileStore", () => {
     }
   }
 
-  test("at whatever call the disk fails or the process dies, a record is there whole or not at all, and the next write works", async () => {
+  test("if the disk fails or the process dies at any call, a record is whole or absent, and the next write works", async () => {
     for (const failure of ["EIO", "ENOSPC", "dies before", "dies after"] as const) {
       for (let at = 0; ; at++) {
         const folder = newFolder()

@@ -56,14 +56,14 @@ const play = (
 
 const expired: { status: Said[]; view: Said[] } = { status: [absent(700)], view: [final(310), final(461)] }
 
-test("a transaction that is taken and confirmed is sent once, with nothing asked before", async () => {
+test("an accepted and confirmed transaction is sent once, without a request before", async () => {
   const { outcome, routes } = play({ status: [seen("confirmed")] })
   expect(await outcome).toEqual(landed)
   expect(routes()[0]).toBe("send")
   expect(routes().filter((route) => route === "send")).toHaveLength(1)
 })
 
-test("the signature is handed over, and waited for, before the first byte leaves", async () => {
+test("the signature is reported, and the callback awaited, before the first byte is sent", async () => {
   const order: string[] = []
   const { outcome, asked } = play(
     { status: [seen("confirmed")] },
@@ -78,7 +78,7 @@ test("the signature is handed over, and waited for, before the first byte leaves
   expect(order).toEqual([signature, "0"])
 })
 
-test("nothing is sent when before() fails, or for bytes that are no signed transaction", async () => {
+test("nothing is sent if before() fails, or for bytes that aren't a signed transaction", async () => {
   const failing = play({}, { before: () => Promise.reject(new Error("disk full")) })
   expect(await failing.outcome).toMatchObject({
     state: "not-submitted",
@@ -97,7 +97,7 @@ test("nothing is sent when before() fails, or for bytes that are no signed trans
   }
 })
 
-test("a transaction with a durable nonce never expires: nothing is asked or sent", async () => {
+test("a transaction with a durable nonce never expires, so no request is made", async () => {
   const nonce = { code: "durable-nonce", submissionState: "not_submitted" }
   const virtual = createVirtualClock()
   const { relay, asked } = scriptedRelay(virtual.clock, () => "lost")
@@ -113,7 +113,7 @@ test("a transaction with a durable nonce never expires: nothing is asked or sent
   expect(asked).toEqual([])
 })
 
-test("the same bytes go out again every two seconds, with the same options, give or take a fifth, while nothing is known", async () => {
+test("while the outcome is unknown the same bytes are resent every two seconds, give or take a fifth", async () => {
   const options = { skipPreflight: true, preflightCommitment: "processed", minContextSlot: 7n } as const
   const { outcome, asked, times } = play(expired, options)
   expect(await outcome).toEqual({ state: "expired", signature })
@@ -128,7 +128,7 @@ test("the same bytes go out again every two seconds, with the same options, give
   expect(sent.map((one) => one.body)).toEqual(sent.map(() => body))
 })
 
-test("with rebroadcastMs 0 a copy that may be on its way is never followed by another", async () => {
+test("with rebroadcastMs 0, nothing is sent again while a copy may be in transit", async () => {
   for (const send of [accepted, "lost", "silence"] as const) {
     const { outcome, times } = play({ ...expired, send: [send] }, { rebroadcastMs: 0 })
     expect(await outcome).toMatchObject({ state: "expired" })
@@ -155,7 +155,7 @@ test("Retry-After is honoured by sends and by look-ups", async () => {
   expect(looks.now()).toBeGreaterThanOrEqual(30_000)
 })
 
-test("no failure of a look-up ends it or loses the signature", async () => {
+test("no failed look-up ends it or loses the signature", async () => {
   const failures: Said[] = [
     "lost",
     "silence",
@@ -172,7 +172,7 @@ test("no failure of a look-up ends it or loses the signature", async () => {
   expect(steps.filter(({ step }) => step === "lookup-failed").length).toBeGreaterThanOrEqual(failures.length)
 })
 
-test("a caller who gives up gets what is certain, at once, and no more requests are made", async () => {
+test("a caller who aborts gets what is certain at once, and no more requests are made", async () => {
   const giving = new AbortController()
   const play1 = play({ send: ["silence"] }, { signal: giving.signal, onStep: () => setImmediate(() => giving.abort()) })
   expect(await play1.outcome).toMatchObject({ state: "undecided", signature, lastError: { code: "aborted" } })
@@ -181,7 +181,7 @@ test("a caller who gives up gets what is certain, at once, and no more requests 
   expect(already.asked).toEqual([])
 })
 
-test("a listener that throws does not lose the transaction", async () => {
+test("a listener that throws doesn't lose the transaction", async () => {
   const { outcome } = play(
     { status: [seen("confirmed")] },
     {
@@ -193,7 +193,7 @@ test("a listener that throws does not lose the transaction", async () => {
   expect(await outcome).toEqual(landed)
 })
 
-test("a token that the relay refuses is replaced once a call, and the transaction goes on", async () => {
+test("a token that the relay rejects is replaced once per call, and the transaction continues", async () => {
   const virtual = createVirtualClock()
   const { relay, asked } = scriptedRelay(virtual.clock, ({ route, bearer }) => {
     if (bearer === "token-0")
@@ -223,7 +223,7 @@ describe("settle", () => {
     return { outcome, routes: routes() }
   }
 
-  test("finds out what became of a signature without sending anything", async () => {
+  test("finds the outcome of a signature without sending anything", async () => {
     expect(await find([seen("processed"), seen("confirmed")])).toMatchObject({ outcome: landed })
     const looks = Array.from({ length: 5 }, () => absent(700))
     const { outcome, routes } = await find([...looks, absent(950)], undefined, [final(461), final(750), final(751)])
@@ -241,7 +241,7 @@ describe("settle", () => {
     await expect(find([absent(1)], other.base64)).rejects.toMatchObject({ code: "signature-mismatch" })
   })
 
-  test("refuses what is no signature", async () => {
+  test("rejects anything but a signature", async () => {
     const { relay, asked } = scriptedRelay(createVirtualClock().clock, () => "lost")
     for (const text of ["", "x", `${signature}1`, signature.slice(9), "1".repeat(63), "0".repeat(88)]) {
       const settled = settle(relay, { signature: text, lastValidBlockHeight })
@@ -270,7 +270,7 @@ const anything = fc.oneof(
     .filter(({ status }) => status !== 204),
 )
 
-test("whatever the relay says, there are four endings, and each has its proof", async () => {
+test("whatever the relay returns, there are four outcomes, each with its proof", async () => {
   const says = fc.record({
     send: fc.array(anything, { minLength: 1, maxLength: 5 }),
     status: fc.array(anything, { maxLength: 8 }).map((list) => list.concat(seen("finalized"))),

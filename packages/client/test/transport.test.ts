@@ -28,7 +28,7 @@ const viaRelay = createSolanaRpcFromTransport(createRelayTransport(relay)) as Re
 
 const asWire = (text: string) => text as Base64EncodedWireTransaction
 
-test("kit gets through the relay what it gets from the chain itself, to the last digit", async () => {
+test("through the relay kit gets exactly what it gets from the chain", async () => {
   const payer = await generateKeyPairSigner()
   await services.rpc.requestAirdrop(payer.address, lamports(2_000_000_000n)).send()
   const { value: latest } = await viaRelay.getLatestBlockhash({ commitment: "processed" }).send()
@@ -66,7 +66,7 @@ test("kit gets through the relay what it gets from the chain itself, to the last
   expect(await viaRelay.getBlockHeight({ commitment: "processed" }).send()).toBeGreaterThan(0n)
 })
 
-test("an absent commitment means finalized, as kit leaves it out", async () => {
+test("an absent commitment means finalized, as in kit", async () => {
   const [left, said] = await Promise.all([
     viaRelay.getBlockHeight({ commitment: "finalized" }).send(),
     viaRelay.getBlockHeight({ commitment: "processed" }).send(),
@@ -74,7 +74,7 @@ test("an absent commitment means finalized, as kit leaves it out", async () => {
   expect(said - left).toBeGreaterThanOrEqual(31n)
 })
 
-test("the provider's own error is kit's error", async () => {
+test("the provider's error becomes kit's error", async () => {
   const payer = await generateKeyPairSigner()
   const { value: latest } = await viaRelay.getLatestBlockhash({ commitment: "processed" }).send()
   const { base64 } = await signTransaction(payer, [transfer(payer.address, payer.address, 1n)], latest)
@@ -84,7 +84,7 @@ test("the provider's own error is kit's error", async () => {
   })
 })
 
-test("what the relay does not carry is rejected by name, before anything is asked", async () => {
+test("methods and options that the relay doesn't support are rejected by name, before any request", async () => {
   const system = address("11111111111111111111111111111111")
   await expect(viaRelay.getBalance(system).send()).rejects.toMatchObject({
     code: "not-carried",

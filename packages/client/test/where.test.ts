@@ -88,7 +88,7 @@ const plain: { readonly [Op in Condition["op"]]?: (a: bigint, b: bigint) => bool
   gte: (a, b) => a >= b,
 }
 
-test("integers compare as integers, whatever their width and however they are written", async () => {
+test("integers compare as integers, whatever their width and spelling", async () => {
   const cases = pairs.chain(([a, b]) => fc.tuple(fc.constant([a, b] as const), written(a), written(b)))
   await fc.assert(
     fc.asyncProperty(cases, fc.constantFrom(...operators), async ([[a, b], found, given], op) => {
@@ -116,7 +116,7 @@ const plainly = (found: unknown, op: (typeof ordered)[number] | "eq" | "ne", giv
   return { eq: sign === 0, lt: sign < 0, lte: sign <= 0, gt: sign > 0, gte: sign >= 0 }[op]
 }
 
-test("texts, fractions, booleans and null compare as a plain implementation does", async () => {
+test("texts, fractions, booleans and null compare as in a plain implementation", async () => {
   const word = fc.constantFrom("", "a", "b", "ab", "007", "1.0", "-0", "true", "null", "x1")
   const fraction = fc.constantFrom(0.5, -0.5, 1.25, 2.5)
   const found = fc.oneof(word, fraction, fc.boolean(), fc.constant(null))
@@ -136,7 +136,7 @@ test("texts, fractions, booleans and null compare as a plain implementation does
   expect(await matches({ long: 1 }, "contains", "long")).toBe(false)
 })
 
-test("after every step, the kept records are those of the view that match, in its order, and each step changes them", async () => {
+test("after every step the kept records are the view's matching ones in order, and each step changes them", async () => {
   const record = fc.record({ amount: fc.record({ lamports: fc.integer({ min: 0, max: 3 }).map(String) }) })
   const key = fc.constantFrom("a", "b", "c", "d")
   const step = fc.oneof(
@@ -180,7 +180,7 @@ const refused = (where: readonly unknown[], options: Options = { schema }) =>
     (error: SvcError) => [error.code, error.message, error.hint],
   )
 
-test("a field that the view lacks is an error, also while the view is empty, and names the fields", async () => {
+test("an unknown field is an error that lists the fields, even if the view is empty", async () => {
   const hint = "Its fields: id.address, amount.lamports, terms.last, terms.side, terms.ratio, terms.open, terms.owner."
   for (const field of ["amount", "amount.lamport", "amount.lamports.x", "terms.last.cost", "terms.side.Buy", ""]) {
     expect(await refused([{ field, op: "eq", value: 1 }])).toEqual([
@@ -233,7 +233,7 @@ test.each([
   ["terms.owner", "solana_pubkey::Pubkey", [owner], ["me", `${owner}0`, 5]],
   // Streams have it as a text or as an object.
   ["terms.side", "Side", ["Buy", 5, true], []],
-] as const)("%s is a %s, and takes only values of that type", async (field, type, fit, unfit) => {
+] as const)("%s is a %s, and accepts only values of that type", async (field, type, fit, unfit) => {
   for (const value of [...fit, null]) expect(await refused([{ field, op: "eq", value }])).toBe("accepted")
   for (const value of unfit) {
     const message = `The condition on "${field}" (${type}) doesn't take ${JSON.stringify(value)}`

@@ -7,7 +7,7 @@ import { signedMemo } from "./transactions.ts"
 
 const runs = process.env["SVC_FUZZ"] === "full" ? 100_000 : 2_000
 
-test("the signature of every version is the one that kit derives, from bytes and from base64", async () => {
+test("the signature of every version is kit's, from bytes and from base64", async () => {
   for (const version of ["legacy", 0, 1] as const) {
     for (const text of ["", "a", "some more text"]) {
       const { base64, signature } = await signedMemo(version, text)
@@ -18,7 +18,7 @@ test("the signature of every version is the one that kit derives, from bytes and
   }
 })
 
-test("any bytes and any text are a signed transaction with a signature, or an error that proves that nothing was sent", () => {
+test("any bytes or text give a signed transaction with its signature, or an error that proves that nothing was sent", () => {
   const bytes = fc.uint8Array({ maxLength: 1400 })
   const tagged = fc
     .tuple(fc.constantFrom(0, 1, 2, 64, 65, 0x80, 0x81, 0x82), bytes)

@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { base58 } from "./base58.ts"
 
-test("base58 is what the Solana library makes of the same bytes", () => {
+test("base58 matches the Solana library's", () => {
   const kit = getBase58Decoder()
   const zeros = fc.nat(5).map((count) => new Uint8Array(count))
   const parts = fc.tuple(zeros, fc.uint8Array({ maxLength: 64 })).map(([a, b]) => Uint8Array.from([...a, ...b]))

@@ -12,7 +12,7 @@ test.each([
   expect(editDistance(a, b)).toBe(edits)
 })
 
-test("past its limit the distance is the limit and one, and else the same, from either side", () => {
+test("above the limit it returns limit + 1; it is symmetric", () => {
   const word = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 8 })
   fc.assert(
     fc.property(word, word, fc.nat(4), (a, b, limit) => {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { parseExactly, writeExactly } from "./exact-json.ts"
 import { duplicateKey, hasMoreValues, isDeeper, sourceAt } from "./json-text.ts"
 
-test("a number that a double would change is kept as its text says, every other as the language reads it", () => {
+test("a number that a double would change keeps its text; every other becomes a number", () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 64n), max: 2n ** 64n }), fc.json(), (big, other) => {
       const read = parseExactly(`[${big},{"deep":${big}},${other}]`, (source) => source)
@@ -26,7 +26,7 @@ test("a bigint is written as a number with all its digits, and read back", () =>
   )
 })
 
-test("a key that stands twice is found wherever it stands and however it is escaped", () => {
+test("a duplicate key is found at any depth and in any escaping", () => {
   fc.assert(
     fc.property(fc.string(), fc.json(), fc.nat(4), (key, value, depth) => {
       const inner = `{"x${key.length}":[],${JSON.stringify(key)}:${value}, ${JSON.stringify(key)} :1}`
@@ -37,7 +37,7 @@ test("a key that stands twice is found wherever it stands and however it is esca
   expect(duplicateKey(String.raw`{"a\"":1,"a\\":{"a":1},"a":["a","a"]}`)).toBeUndefined()
 })
 
-test("no JSON value is said to have a key twice", () => {
+test("no valid JSON value is reported to have a duplicate key", () => {
   fc.assert(
     fc.property(fc.json({ stringUnit: "binary" }), (text) => {
       expect(duplicateKey(JSON.stringify(JSON.parse(text)))).toBeUndefined()
@@ -58,7 +58,7 @@ const count = (value: unknown): number =>
 const depthOf = (value: unknown): number =>
   typeof value !== "object" || value === null ? 0 : 1 + Math.max(0, ...Object.values(value).map(depthOf))
 
-test("values and levels are counted exactly, whatever stands in their strings; half a text does no harm", () => {
+test("values and levels are counted exactly, whatever strings contain; incomplete text does no harm", () => {
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: "binary" }), fc.nat(), (value, cut) => {
       const text = JSON.stringify(value)
@@ -72,7 +72,7 @@ test("values and levels are counted exactly, whatever stands in their strings; h
   )
 })
 
-test("the text of a value is found by its path, with all its digits, whatever stands beside and below it", () => {
+test("a value's text is found by its path, with all digits, whatever surrounds it", () => {
   const name = fc.constantFrom("a", "b", "id", '"', "\\")
   const path = fc.array(name, { minLength: 1, maxLength: 3 })
   const scalar = fc.constantFrom("1.0", "-0", "1e2", "12345678901234567890", '"x\\"]"', "true", "null")

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { nearest } from "./nearest.ts"
 
-test("one slip in typing (a letter more, less, other, or two swapped) leaves the name the nearest", () => {
+test("the intended name is the nearest after one typo (a letter more, less, other, or two swapped)", () => {
   const names = ["airdrops", "name-service", "stake-accounts", "token-swaps", "transfers"]
   fc.assert(
     fc.property(
@@ -25,7 +25,7 @@ test("one slip in typing (a letter more, less, other, or two swapped) leaves the
   )
 })
 
-test("part of a name leads to it, a swap is nearer than two changes, and nothing is made up", () => {
+test("part of a name finds it, a swap is nearer than two changes, and unrelated text finds nothing", () => {
   expect(nearest("stake", ["snake", "stake-accounts"], 1)).toEqual(["stake-accounts"])
   expect(nearest("abdc", ["abxx", "abcd"], 1)).toEqual(["abcd"])
   expect(nearest("x", [])).toEqual([])

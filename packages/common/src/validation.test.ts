@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { z } from "zod"
 import { firstFailure, inOwnWords } from "./validation.ts"
 
-test("the first failure is named by its path, an unknown key by its own", () => {
+test("the first failure has its path, and an unknown key its own", () => {
   const schema = z.strictObject({ a: z.array(z.strictObject({ b: z.string() })), c: z.number().optional() })
   const failureOf = (value: unknown) => firstFailure(z.safeParse(schema, value, inOwnWords).error ?? new z.ZodError([]))
   expect(failureOf({ a: [{ b: "x" }, { b: 7 }] })).toEqual({ path: "a[1].b", reason: "must be a string" })

@@ -21,7 +21,7 @@ test("unset and empty variables take the default", () => {
   expect(loadConfig(fields, { PORT: "", NAME: "x", NOTE: "  " })).toEqual({ port: 4001, name: "x", note: undefined })
 })
 
-test("settings that belong together are a group, as deep as it is written", () => {
+test("settings that belong together form a group, at any depth", () => {
   const fields = { limits: { perMinute: { send: integer("SEND", 60, { min: 0 }) }, prefix: text("PREFIX", "svc") } }
   expect(loadConfig(fields, { SEND: "7" })).toEqual({ limits: { perMinute: { send: 7 }, prefix: "svc" } })
   expect(problemsOf(() => loadConfig(fields, { SEND: "x" }))).toEqual([expect.stringMatching(/^SEND: /)])
@@ -45,7 +45,7 @@ test("every problem is listed at once, and no secret's value is printed", () => 
   expect(problems.join()).not.toContain("hunter2")
 })
 
-test("a comment after a value is never a part of it", () => {
+test("a comment after a value is never part of it", () => {
   const fields = {
     a: integer("A", 1, { min: 0 }),
     b: flag("B", false),
@@ -67,7 +67,7 @@ test("a comment after a value is never a part of it", () => {
   expect(loadConfig(fields, { C: "http://localhost/#a", D: "Team #1" })).toMatchObject({ d: "Team #1" })
 })
 
-test("a URL holds no white space, and a password's characters that would end the host are percent-encoded", () => {
+test("a URL contains no white space, and reserved characters in a password must be percent-encoded", () => {
   const fields = { database: url("DATABASE_URL", undefined, { protocols: ["postgres:"], credentials: true }) }
   const wrong = (value: string) => problemsOf(() => loadConfig(fields, { DATABASE_URL: value }))
   expect(wrong("postgres://me:word@host/da ta")).toEqual(["DATABASE_URL: must not contain white space"])
@@ -84,12 +84,12 @@ test("a URL holds no white space, and a password's characters that would end the
   }
 })
 
-test("settings that contradict each other are rejected with the caller's words", () => {
+test("contradictory settings are rejected with the caller's message", () => {
   const check = () => ["USAGE_TOKEN: is required when USAGE_ENABLED is true"]
   expect(problemsOf(() => loadConfig({ usageEnabled: flag("USAGE_ENABLED", true) }, {}, check))).toEqual(check())
 })
 
-test("what settings lack together is listed beside what is wrong with each, unless it is the same fault", () => {
+test("missing combinations are listed with each setting's errors, unless they are the same fault", () => {
   const fields = { port: integer("PORT", 1, { min: 0 }), address: url("URL", undefined), use: flag("USE", false) }
   const check = ({ use, address }: { use: boolean; address: string | undefined }, unusable: ReadonlySet<string>) =>
     use && address === undefined && !unusable.has("URL") ? ["URL: is required when USE is true"] : []
@@ -97,13 +97,13 @@ test("what settings lack together is listed beside what is wrong with each, unle
   expect(problemsOf(() => loadConfig(fields, { URL: "x", USE: "true" }, check))).toHaveLength(1)
 })
 
-test("an exact URL keeps its trailing slash, another loses it", () => {
+test("`exact` keeps a URL's trailing slash; otherwise it is removed", () => {
   const fields = { exact: url("EXACT", undefined, { exact: true }), base: url("BASE", undefined) }
   const written = "https://example.org/a/"
   expect(loadConfig(fields, { EXACT: written, BASE: written })).toEqual({ exact: written, base: written.slice(0, -1) })
 })
 
-test("a URL is written with both slashes, and one that paths are appended to has no query and no fragment", () => {
+test("a URL has both slashes, and one that paths are appended to has no query or fragment", () => {
   const bad = [
     "http:example.org",
     "http:/example.org",
@@ -121,7 +121,7 @@ test("a URL is written with both slashes, and one that paths are appended to has
   expect(loadConfig({ db }, { DB: database }).db).toBe(database)
 })
 
-test("a user and password in a URL are rejected where nobody would use them, and never shown", () => {
+test("a user and password in a URL are rejected if nothing uses them, and never printed", () => {
   const given = { PLAIN: "http://user:hunter2@h/", OPEN: "http://user:100%25@h/", ODD: "http://u:100%@h/" }
   const open = (variable: string) => url(variable, undefined, { credentials: true })
   expect(loadConfig({ open: open("OPEN") }, given).open).toBe("http://user:100%25@h")
@@ -145,7 +145,7 @@ test("an integer outside its bounds, or too large to be exact, is rejected", () 
   }
 })
 
-test("a list loses its empty words", () => {
+test("a list drops its empty words", () => {
   expect(loadConfig({ l: list("L") }, { L: "a, ,b," }).l).toEqual(["a", "b"])
 })
 

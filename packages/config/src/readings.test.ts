@@ -21,7 +21,7 @@ test.each([
   expect(await textOrFile(env, "KEY", upper)).toBe(read)
 })
 
-test("what can't be read names the variable that it comes from", async () => {
+test("an unreadable text is reported with its variable", async () => {
   const fail = () => Promise.reject(new Error("must be better"))
   const problems = (env: Record<string, string>) =>
     textOrFile(env, "KEY", fail).catch((error: unknown) => error instanceof ConfigError && error.problems)
@@ -31,7 +31,7 @@ test("what can't be read names the variable that it comes from", async () => {
   expect(await problems({ KEY_FILE: folder })).toEqual(["KEY_FILE: the file can't be read (EISDIR)"])
 })
 
-test("the problems of two readings are reported together; another error stays as it is", async () => {
+test("the problems of two readings are reported together; another error is passed on", async () => {
   const refuse = (problem: string) => () => Promise.reject(new ConfigError([problem]))
   expect(await readBoth(() => 1, upper.bind(undefined, "b"))).toEqual([1, "B"])
   await expect(readBoth(refuse("a"), refuse("b"))).rejects.toMatchObject({ problems: ["a", "b"] })

@@ -6,7 +6,7 @@ const errors = defineErrors({
   busy: { status: 503, message: "Busy.", retryable: true },
 })
 
-test("an error carries its row's status, text and advice", () => {
+test("an error has its row's status, text and advice", () => {
   const error = errors.fail("not-found")
   expect(error).toBeInstanceOf(ApiError)
   expect(error).toMatchObject({
@@ -18,7 +18,7 @@ test("an error carries its row's status, text and advice", () => {
   expect(error.retryable).toBeUndefined()
 })
 
-test("one occurrence adds its own text and details, never another status", () => {
+test("one occurrence may add its own text and details, never another status", () => {
   const error = errors.fail("busy", { message: "Full.", retryAfterSeconds: 3, details: { limit: 1 } })
   expect(error).toMatchObject({ status: 503, message: "Full.", retryable: true, retryAfterSeconds: 3 })
   expect(error.details).toEqual({ limit: 1 })
@@ -29,7 +29,7 @@ test("a code outside the table is rejected by the types and at run time", () => 
   expect(() => errors.fail("nonsense")).toThrow(TypeError)
 })
 
-test("the cause is kept for the log and is no part of what an answer is made from", () => {
+test("the cause is kept for the log, and is never part of a response", () => {
   const cause = new Error("password=hunter2")
   const error = errors.fail("busy", { cause })
   expect(error.cause).toBe(cause)

@@ -38,13 +38,13 @@ test.each([
   expect(clients.of("::ffff:10.0.0.1", header)).toBe(expected)
 })
 
-test("without a header the peer is the client; a vanished peer has an address all the same", () => {
+test("without a header the peer is the client; a disconnected peer still has an address", () => {
   expect(clients.of("::ffff:192.0.2.1", undefined)).toBe("192.0.2.1")
   expect(clients.of("fe80::1%eth0", undefined)).toBe("fe80::1")
   expect(clients.of(undefined, "203.0.113.9")).toBe("0.0.0.0")
 })
 
-test("whatever a header says, the result is an address", () => {
+test("whatever a header contains, the result is an address", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: anyCharacter }),
@@ -58,7 +58,7 @@ test("whatever a header says, the result is an address", () => {
   )
 })
 
-test("IPv6 is counted by its /64 in the /48, IPv4 by the address", () => {
+test("IPv6 counts by its /64 and /48, IPv4 by the address", () => {
   expect(addressBucket("192.0.2.1")).toBe("192.0.2.1")
   for (const address of ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"])
     expect(addressBucket(address)).toBe("20010db800010002/64")

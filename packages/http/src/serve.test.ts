@@ -93,7 +93,7 @@ const exchange = async (port: number, text: string): Promise<string> => {
 const post = (url: string, body: string | Uint8Array<ArrayBuffer>, type: string | null = "application/json") =>
   fetch(url, { method: "POST", body: new Blob([body]), headers: type === null ? {} : { "content-type": type } })
 
-test("a method that nobody knows is 405 whatever the path, and what is no request at all 400", async () => {
+test("an unknown method is 405 on any path, and anything but a request is 400", async () => {
   const { server } = await start()
   const statusOf = async (text: string) => (await exchange(server.port, text)).split(" ")[1]
   expect(await statusOf("BREW / HTTP/1.1\r\nHost: x\r\n\r\n")).toBe("405")
@@ -105,7 +105,7 @@ test("a method that nobody knows is 405 whatever the path, and what is no reques
 test.each([
   ["looks at once", "/echo/x"],
   ["looks late", "/late"],
-])("a body in several pieces is read whole, and counted whole, by a handler that %s", async (_, path) => {
+])("a body in several pieces is read and counted whole, by a handler that %s", async (_, path) => {
   const { server } = await start()
   const answerTo = async (head: string, ...pieces: readonly string[]) => {
     const { socket, received } = await dial(server.port)
@@ -127,7 +127,7 @@ test.each([
   expect(await answerTo(chunked, `${large}\r\n${large}\r\n0\r\n\r\n`)).toContain('"too-large"')
 })
 
-test("a body over the limit is rejected while it comes, without a declared length", async () => {
+test("a body over the limit is rejected as it arrives, without a declared length", async () => {
   const { server } = await start()
   const { socket, received } = await dial(server.port)
   socket.on("error", () => {})
@@ -140,7 +140,7 @@ test("a body over the limit is rejected while it comes, without a declared lengt
   socket.destroy()
 })
 
-test("a body that stops coming is rejected when its time is up", async () => {
+test("a body that stops arriving is rejected at its timeout", async () => {
   const { server } = await start(Promise.resolve(), 20)
   const { socket, received } = await dial(server.port)
   socket.write("POST /echo/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{")
@@ -149,7 +149,7 @@ test("a body that stops coming is rejected when its time is up", async () => {
   socket.destroy()
 })
 
-test("the log names the route's pattern and a request id that the answer carries, never the path", async () => {
+test("the log has the route's pattern and the response's request id, never the path", async () => {
   const { url } = await start()
   lines.length = 0
   const answer = await post(`${url}/echo/svc_ak_hidden?key=hidden`, "{}")
@@ -171,7 +171,7 @@ test("the log names the route's pattern and a request id that the answer carries
   ])
 })
 
-test("the line of a refused request has its account and its client's network, no other line has them", async () => {
+test("only the log line of a rejected request has its account and its client's network", async () => {
   const app = new Hono<HttpEnv>()
   app.use(requestContext)
   app.get("/:status", (c) => {
@@ -196,7 +196,7 @@ test("the line of a refused request has its account and its client's network, no
   ])
 })
 
-test("closing answers what was on its way on an idle connection, and tells it to close", async () => {
+test("closing still serves a request that was in transit on an idle connection, and tells it to close", async () => {
   const { server } = await start()
   const { socket, received } = await dial(server.port)
   socket.write("GET /quiet HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -208,7 +208,7 @@ test("closing answers what was on its way on an idle connection, and tells it to
   await closed
 })
 
-test("closing lets a request in flight finish, tells its connection to close, and takes no new one", async () => {
+test("closing lets a running request finish, tells its connection to close, and accepts no new one", async () => {
   const gate = Promise.withResolvers<void>()
   const { server, url } = await start(gate.promise)
   const inFlight = fetch(`${url}/slow`)
@@ -225,7 +225,7 @@ test("closing lets a request in flight finish, tells its connection to close, an
   await closed
 })
 
-test("closing ends a connection under a client that is still sending only once it has sent all", async () => {
+test("closing ends a connection whose client is still sending only after it has sent everything", async () => {
   const { server, url } = await start()
   const { socket, received } = await dial(server.port)
   await fetch(`${url}/quiet`)
@@ -239,7 +239,7 @@ test("closing ends a connection under a client that is still sending only once i
   await closed
 })
 
-test("closing waits for a client that is still taking its response", async () => {
+test("closing waits for a client that is still reading its response", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] })
   onTestFinished(() => void vi.useRealTimers())
   const { server, url } = await start()
@@ -260,7 +260,7 @@ test("closing waits for a client that is still taking its response", async () =>
   await closed
 })
 
-test("a body that nobody reads is discarded, however slowly it comes, and its connection goes on", async () => {
+test("a body that nobody reads is discarded, however slowly it arrives, and its connection continues", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
   onTestFinished(() => void vi.useRealTimers())
   const { server } = await start()
@@ -274,7 +274,7 @@ test("a body that nobody reads is discarded, however slowly it comes, and its co
   expect(received()).toMatch(/^HTTP\/1.1 404 [^]*HTTP\/1.1 204 /)
 })
 
-test("what follows a request with Upgrade isn't served: Node's parser would begin in the middle of a body", async () => {
+test("nothing after a request with Upgrade is served, because Node's parser would start inside a body", async () => {
   const { server } = await start()
   const upgrade = "GET /slow HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
   const head = "POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n"
@@ -287,7 +287,7 @@ test("what follows a request with Upgrade isn't served: Node's parser would begi
   expect(lines).toMatchObject([{ method: "GET", status: 200 }])
 })
 
-test("a head that this process has not looked at yet isn't late", () => {
+test("time in this process's own queue doesn't count as a late request", () => {
   const late = Object.assign(new Error("Request timeout"), { code: "ERR_HTTP_REQUEST_TIMEOUT" })
   const socket = new Socket().on("error", () => {})
   const state = { socket, client: "", newest: undefined, serving: undefined, received: 0 }
@@ -300,7 +300,7 @@ test("a head that this process has not looked at yet isn't late", () => {
   socket.destroy()
 })
 
-test("a port that is taken is a plain failure", async () => {
+test("a port in use is a plain failure", async () => {
   const { server } = await start()
   await expect(serve({ host: "127.0.0.1", port: server.port, drainMs: 1 })).rejects.toThrow(/EADDRINUSE/)
 })
@@ -325,7 +325,7 @@ test.each([
   ["POST /echo/x HTTP/1.1", "gzip\r\nTransfer-Encoding: chunked"],
   ["POST /echo/x HTTP/1.0\r\nConnection: keep-alive", "chunked"],
   ["GET /slow HTTP/1.1", "gzip, chunked"],
-])("%s with a Transfer-Encoding of %j is refused, and nothing behind it is served", async (head, encoding) => {
+])("%s with a Transfer-Encoding of %j is rejected, and nothing after it is served", async (head, encoding) => {
   const { server } = await start()
   lines.length = 0
   const text = `${head}\r\nHost: x\r\nTransfer-Encoding: ${encoding}\r\n\r\n0\r\n\r\nGET /quiet HTTP/1.1\r\nHost: x\r\n\r\n`
@@ -342,18 +342,15 @@ test.each([
     "not valid HTTP/1.1",
   ],
   ["GET /quiet HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "not valid HTTP/1.1"],
-])(
-  "what is no HTTP gets an answer of the app's, with an id that is in the log, and no handler sees it: %.60j",
-  async (text, reason) => {
-    const { server } = await start()
-    lines.length = 0
-    const received = await exchange(server.port, text)
-    const [, id] = /^x-request-id: (\S+)\r$/im.exec(received) ?? []
-    expect(received).toMatch(/^HTTP\/1.1 400 /)
-    expect(received.split("\r\n\r\n").slice(1)).toEqual([`${id} ${reason}`])
-    expect(lines).toMatchObject([{ request_id: id, status: 400, route: "*" }])
-  },
-)
+])("anything but HTTP gets the app's error with a logged id, and no handler sees it: %.60j", async (text, reason) => {
+  const { server } = await start()
+  lines.length = 0
+  const received = await exchange(server.port, text)
+  const [, id] = /^x-request-id: (\S+)\r$/im.exec(received) ?? []
+  expect(received).toMatch(/^HTTP\/1.1 400 /)
+  expect(received.split("\r\n\r\n").slice(1)).toEqual([`${id} ${reason}`])
+  expect(lines).toMatchObject([{ request_id: id, status: 400, route: "*" }])
+})
 
 test.each([
   ["nonsense\r\n\r\n", /connection: close[^]*\r\n\r\ndone$/i],
@@ -361,20 +358,17 @@ test.each([
     "POST /echo/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     /^[^{]*\r\n\r\ndone/,
   ],
-])(
-  "%j behind a request that is being served neither cuts its answer nor gets one in its place",
-  async (broken, end) => {
-    const gate = Promise.withResolvers<void>()
-    const { server, url } = await start(gate.promise, 20)
-    const answered = exchange(server.port, `GET /slow HTTP/1.1\r\nHost: x\r\n\r\n${broken}`)
-    await fetch(`${url}/nowhere`)
-    gate.resolve()
-    expect(await answered).toMatch(/^HTTP\/1.1 200 /)
-    expect(await answered).toMatch(end)
-  },
-)
+])("%j behind a running request doesn't truncate or replace its response", async (broken, end) => {
+  const gate = Promise.withResolvers<void>()
+  const { server, url } = await start(gate.promise, 20)
+  const answered = exchange(server.port, `GET /slow HTTP/1.1\r\nHost: x\r\n\r\n${broken}`)
+  await fetch(`${url}/nowhere`)
+  gate.resolve()
+  expect(await answered).toMatch(/^HTTP\/1.1 200 /)
+  expect(await answered).toMatch(end)
+})
 
-test("a broken body that was answered unread gets no second answer", async () => {
+test("a broken body whose request already got a response gets no second one", async () => {
   const { server } = await start()
   const { socket, received } = await dial(server.port)
   socket.write("POST /nowhere HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -384,7 +378,7 @@ test("a broken body that was answered unread gets no second answer", async () =>
   expect(received().match(/HTTP\/1.1 /g)).toHaveLength(1)
 })
 
-test("HTTP/1.0 needs no Host, and an Expect that nobody knows is passed over", async () => {
+test("HTTP/1.0 needs no Host, and an unknown Expect is ignored", async () => {
   const { server } = await start()
   for (const head of [
     "GET /quiet HTTP/1.0\r\n\r\n",
@@ -393,7 +387,7 @@ test("HTTP/1.0 needs no Host, and an Expect that nobody knows is passed over", a
     expect(await exchange(server.port, head)).toMatch(/^HTTP\/1.1 204 /)
 })
 
-test("what an app lets escape is a 500, not a fault of the request", async () => {
+test("an error that an app lets escape is a 500, not a fault of the request", async () => {
   const { url } = await start()
   expect((await fetch(`${url}/throws`)).status).toBe(500)
 })

@@ -16,7 +16,7 @@ test("a minted key has the documented form and is recognised as its kind", () =>
   )
 })
 
-test("the checksum is the CRC-32 of all before it in base62, most significant digit first, zero-padded", () => {
+test("the checksum is the CRC-32 of everything before it in base62, most significant digit first, zero-padded", () => {
   const key = mintKey("ak", (size) => new Uint8Array(size), new Uint8Array(32))
   // The tag and the CRC-32 of svc_ak_ and 26 zeros, computed with Python's hmac and zlib
   expect(key.slice(0, 39)).toBe(`svc_ak_${"0".repeat(26)}GhMsax`)
@@ -41,7 +41,7 @@ test("any changed character, missing character or swapped pair is rejected witho
   )
 })
 
-test("only a key made with the same secret has its tag", () => {
+test("only a key minted with the same secret has its tag", () => {
   fc.assert(
     fc.property(kinds, fc.uint8Array({ minLength: 32, maxLength: 32 }), (kind, other) => {
       const key = mintKey(kind, randomBytes, secret)
@@ -50,7 +50,7 @@ test("only a key made with the same secret has its tag", () => {
   )
 })
 
-test("whatever kinds there are: a text shows no key, and its prefix tells its kind even when it is cut off", () => {
+test("keys of any kind are redacted from text, and the prefix shows the kind even of a truncated key", () => {
   fc.assert(
     fc.property(kinds, fc.integer({ min: 8, max: 45 }), (kind, length) => {
       const key = mintKey(kind, randomBytes, secret)
@@ -61,16 +61,16 @@ test("whatever kinds there are: a text shows no key, and its prefix tells its ki
   expect([prefixKind("svc_xk_a"), withoutKeys("svc_xk_a")]).toEqual([undefined, "svc_xk_a"])
 })
 
-test("arbitrary text is never taken for a key", () => {
+test("arbitrary text is never recognised as a key", () => {
   fc.assert(fc.property(fc.string(), (text) => recogniseKey(text) === undefined))
 })
 
-test("random bytes that would skew the alphabet are passed over", () => {
+test("random bytes that would skew the alphabet are skipped", () => {
   const bytes = Uint8Array.from({ length: 64 }, (_, i) => (i % 2 === 0 ? 255 : 61))
   expect(mintKey("pk", () => bytes, secret).slice(7, 33)).toBe("z".repeat(26))
 })
 
-test("the stored hash is SHA-256 and the hint shows the prefix and the last four characters alone", () => {
+test("the stored hash is SHA-256 and the hint shows only the prefix and the last four characters", () => {
   expect(hashKey("abc").toString("hex")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
   const key = mintKey("ak", randomBytes, secret)
   expect(keyHint(key)).toBe(`svc_ak_…${key.slice(-4)}`)

@@ -26,7 +26,7 @@ describe.each([
   ["counted in this process", false],
   ["counted in a store", true],
 ])("limits %s", (_, shared) => {
-  describe.skipIf(shared && !hasStore)("say the same", () => {
+  describe.skipIf(shared && !hasStore)("agree", () => {
     let redis: TestRedis | undefined
     let runs = 0
     beforeAll(async () => {
@@ -94,13 +94,13 @@ describe.each([
       await limits.close()
     }
 
-    test("one request after another: an address and a subject count both or neither, a place given back is free", () =>
+    test("one request at a time: an address and a subject count both or neither, and a returned place is free", () =>
       fc.assert(
         fc.asyncProperty(steps, limitsOf, (asked, limit) => follow(asked, limit, false)),
         { numRuns: 60 },
       ))
 
-    test("many requests at once are decided as if each had come alone, in their order", () =>
+    test("many requests at once are decided as if they came one by one in order", () =>
       fc.assert(
         fc.asyncProperty(steps, limitsOf, (asked, limit) => follow(asked, limit, true)),
         { numRuns: 60 },
@@ -115,7 +115,7 @@ describe.skipIf(!hasStore)("a bucket of the store", () => {
   })
   afterAll(() => redis.stop())
 
-  test("counts what is at most 60 s old and no more, and says when that leaves", async () => {
+  test("counts what is at most 60 s old, and returns when that ends", async () => {
     const admin = await createClient({ url: redis.url }).connect()
     const limits = await open({ url: redis.url, prefix: "window" })
     const secondNow = async (): Promise<number> => Number((await admin.sendCommand<[string, string]>(["TIME"]))[0])

@@ -26,7 +26,7 @@ describe.skipIf(!hasStore || !full)("limits in a store, for long", () => {
     ["a store that is well", false, limit],
     ["a store that is killed, frozen and restarted", true, 2 * limit],
   ])(
-    "three replicas on %s are never over what is promised in any minute",
+    "three replicas on %s never exceed the promised rate in any minute",
     async (_, faults, most) => {
       const { next } = createRandom()
       const redis = await startRedis()

@@ -7,7 +7,7 @@ const steps = fc.array(fc.record({ wait: fc.oneof(fc.nat(50), fc.nat(2500), fc.n
   maxLength: 400,
 })
 
-test("never more than the limit is admitted in any 60 s, wherever the 60 s begin", () => {
+test("at most the limit is admitted in any 60 s, wherever they start", () => {
   fc.assert(
     fc.property(steps, fc.integer({ min: 0, max: 7 }), fc.nat(5000), (requests, limit, start) => {
       let time = start
@@ -27,7 +27,7 @@ test("never more than the limit is admitted in any 60 s, wherever the 60 s begin
   )
 })
 
-test("a request that waits as long as Retry-After says is admitted, and one a second earlier may not be", () => {
+test("a request that waits for Retry-After is admitted, and one a second earlier may not be", () => {
   fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: 7 }), (requests, limit) => {
       let time = 123_456
@@ -45,7 +45,7 @@ test("a request that waits as long as Retry-After says is admitted, and one a se
   )
 })
 
-test("an allowance that was used evenly comes back: a full window later everything is admitted again", () => {
+test("an evenly used limit recovers: a full window later everything is admitted again", () => {
   let time = 0
   const limiter = createRateLimiter({ now: () => time })
   for (let i = 0; i < 60; i++, time += 1000) expect(limiter.take("g", "k", 60).remaining).toBe(59 - i)
@@ -54,7 +54,7 @@ test("an allowance that was used evenly comes back: a full window later everythi
   expect(limiter.take("g", "k", 60)).toMatchObject({ allowed: true, remaining: 59 })
 })
 
-test("a lower limit for one request counts against what was admitted under a higher one", () => {
+test("a lower limit for one request counts what was admitted under a higher one", () => {
   const limiter = createRateLimiter({ now: () => 0 })
   for (let i = 0; i < 5; i++) limiter.take("g", "k", 10)
   expect(limiter.take("g", "k", 5).allowed).toBe(false)
@@ -68,7 +68,7 @@ const hosts = ["192.0.2.1", "192.0.2.2", "192.0.3.1", "198.51.100.1"]
 const owners = [...networks.slice(0, 3), ...hosts.slice(0, 3)].map((address) => `7 ${address}`)
 const anyKey = fc.constantFrom(...networks, ...hosts, ...owners, "agent:a", "agent:b")
 
-test("however full the tables are, no key has more than its limit in any 60 s, alone or by a prefix", () => {
+test("however full the tables are, no key gets more than its limit in any 60 s, alone or by prefix", () => {
   const requests = fc.array(
     fc.record({ wait: fc.oneof(fc.nat(50), fc.nat(15_000), fc.nat(70_000)), key: anyKey, peeked: fc.boolean() }),
     { maxLength: 300 },
@@ -97,7 +97,7 @@ const flood = (take: (key: string) => unknown, count: number): void => {
   for (let i = 0; i < count; i++) take(`20010db8${i.toString(16).padStart(8, "0")}/64`)
 }
 
-test("a flood from one IPv6 network costs others nothing: they are counted alone, by a wider prefix at most", () => {
+test("a flood from one IPv6 network costs others nothing: they count alone, or at most by a wider prefix", () => {
   const limiter = createRateLimiter({ now: () => 0, maxBuckets: 1000 })
   const take = (key: string) => limiter.take("g", key, 2)
   flood(take, 30_000)
@@ -109,7 +109,7 @@ test("a flood from one IPv6 network costs others nothing: they are counted alone
   expect(take("20010db800007000/64")).toMatchObject({ allowed: false, shared: true })
 })
 
-test("one owner's many addresses fill no table for other owners, and end in that owner's own count", () => {
+test("one owner's many addresses don't fill a table for other owners, and end in that owner's own count", () => {
   const limiter = createRateLimiter({ now: () => 0, maxBuckets: 100 })
   flood((key) => limiter.take("g", `7 ${key}`, 2), 10_000)
   expect(limiter.take("g", "7 20010db800002000/64", 2)).toMatchObject({ allowed: false, shared: true })
@@ -130,7 +130,7 @@ test("keys without an address share one bucket while all are busy, and an idle b
   expect(limiter.size()).toBe(1)
 })
 
-test("an IPv6 /48 has the limit of 16 addresses, each of which has its own, and other networks are not concerned", async () => {
+test("an IPv6 /48 has the limit of 16 addresses, each has its own, and other networks aren't affected", async () => {
   const limits = createLocalLimits({ now: () => 0 })
   const bucket = (key: string) => ({ table: "t", group: "g", key, limit: 2 })
   const take = async (key: string) => (await limits.take([bucket(key)])).allowed

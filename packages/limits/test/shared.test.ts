@@ -49,7 +49,7 @@ describe.skipIf(!hasStore)("limits in a store", () => {
   const enter = async (limits: Limits, limit: number, leaseMs = lease) =>
     limits.enter({ places: [{ pool: "send", limit }], leaseMs })
 
-  test("a store that rejects the password counts as away: the reason is its text, without the password", async () => {
+  test("a store that rejects the password is unavailable: the log has its text without the password", async () => {
     const guarded = await startRedis()
     try {
       await guarded.command("CONFIG SET requirepass right")
@@ -65,7 +65,7 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     }
   })
 
-  test("places are never more than the setting over all replicas, and free again once given back", async () => {
+  test("places never exceed the setting over all replicas, and are free again after return", async () => {
     const [a, b] = [await start(), await start()]
     const entries = await Promise.all([a, b, a, b, a, b].map((limits) => enter(limits, 2)))
     const inside = entries.flatMap((entry) => ("leave" in entry ? [entry] : []))
@@ -75,7 +75,7 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     await vi.waitFor(async () => expect(await enter(b, 2)).toHaveProperty("leave"))
   })
 
-  test("while the store is away each replica admits its share, says so once, and the counts from before still hold", async () => {
+  test("while the store is unavailable each replica admits its share, warns once, and keeps earlier counts", async () => {
     const limits = await start({ replicas: 3 })
     expect(await admitted(limits, 5, bucket(60))).toBe(5)
     await redis.halt()
@@ -96,7 +96,7 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     expect(told).toEqual(["away", "back"])
   })
 
-  test("a store that is lost again within a minute of its return is one outage, with one warning", async () => {
+  test("a store that fails again within a minute of its return is one outage, with one warning", async () => {
     const limits = await start()
     for (let i = 0; i < 2; i++) {
       await redis.halt()
@@ -110,7 +110,7 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     expect(told).toEqual(["away", "back"])
   })
 
-  test("a store that is far away counts exactly as long as one call is in time, whatever a request asks for", async () => {
+  test("a distant store counts exactly if one call is in time, whatever a request needs", async () => {
     const path = await startSlowPath(redis.port)
     const limits = await start({ url: `redis://127.0.0.1:${path.port}`, timeoutMs: 600 })
     path.delayMs = 350
@@ -130,7 +130,7 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     await path.close()
   })
 
-  test("a store that is slower than a request's time stays away, with one warning that says how slow is too slow", async () => {
+  test("a store slower than a request's time stays unavailable, with one warning that states the limit", async () => {
     const path = await startSlowPath(redis.port)
     const reasons: unknown[] = []
     const url = `redis://127.0.0.1:${path.port}`
@@ -143,7 +143,7 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     await path.close()
   })
 
-  test("a frozen store costs a request no more than its time, and a place granted too late is given back", async () => {
+  test("a frozen store costs a request no more than its time, and a place granted too late is returned", async () => {
     const limits = await start({ timeoutMs: 50 })
     redis.signal("SIGSTOP")
     expect(await enter(limits, 1)).toHaveProperty("leave")
@@ -155,7 +155,7 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     await vi.waitFor(() => expect(limits.mode()).toBe("shared"), { timeout: 10_000 })
   })
 
-  test("flushed scripts are brought again without an outage", async () => {
+  test("flushed scripts are loaded again without an outage", async () => {
     const limits = await start()
     const admin = await createClient({ url: redis.url }).connect()
     await admin.scriptFlush()
@@ -164,7 +164,7 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     admin.destroy()
   })
 
-  test("every key carries the prefix, one hash tag, no identity, and an expiry", async () => {
+  test("every key has the prefix, one hash tag, no identity, and an expiry", async () => {
     const limits = await start()
     await take(limits, bucket(60, "agent:alice 192.0.2.1"))
     await limits.enter({ places: [{ pool: "send agent:alice", limit: 5 }], leaseMs: lease })
@@ -179,7 +179,7 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     admin.destroy()
   })
 
-  test("the share is by the replicas that were seen, and those that leave are forgotten", async () => {
+  test("the share depends on the replicas that were seen, and those that leave are forgotten", async () => {
     const [first, second] = [await start(), await start()]
     const third = await start()
     const admin = await createClient({ url: redis.url }).connect()

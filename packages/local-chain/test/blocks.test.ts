@@ -15,7 +15,7 @@ const block = (slot: number, options: object = {}) =>
   chain.call("getBlock", slot, { commitment: "confirmed", maxSupportedTransactionVersion: 1, ...options })
 const blocks = async (...params: unknown[]) => (await chain.call("getBlocks", ...params)).result
 
-test("a block lists its transactions of every version in their order, failed ones too", async () => {
+test("a block lists its transactions of every version in order, including failed ones", async () => {
   const payer = await fundedSigner(chain)
   const to = (await generateKeyPairSigner()).address
   chain.pass(40)
@@ -39,7 +39,7 @@ test("a block lists its transactions of every version in their order, failed one
   expect((await block(slot, { maxSupportedTransactionVersion: undefined })).error.code).toBe(-32015)
 })
 
-test("blocks form a chain: each names its parent's slot and hash, and its height counts on", async () => {
+test("blocks form a chain: each has its parent's slot and hash, and the next height", async () => {
   chain.pass(3)
   const last = (await newest()) - 1
   const details = { transactionDetails: "none", rewards: false }
@@ -70,7 +70,7 @@ test("getBlocks lists the slots of a range up to its commitment, without those t
   expect((await block(start + 1_001 - 182)).result.parentSlot).toBe(start + 1)
 })
 
-test("a block that is not there yet, was forgotten or is asked for in a way that a validator refuses is an error", async () => {
+test("a future or pruned block, or one requested in a way that a validator rejects, is an error", async () => {
   const slot = await newest()
   expect((await block(slot)).error).toEqual({ code: -32004, message: `Block not available for slot ${slot}` })
   expect((await block(5)).error.code).toBe(-32001)
@@ -79,7 +79,7 @@ test("a block that is not there yet, was forgotten or is asked for in a way that
   expect((await chain.call("getBlocks", "x")).error.code).toBe(-32602)
 })
 
-test("a rollback takes the transactions out of the newest block", async () => {
+test("a rollback removes the newest block's transactions", async () => {
   await fundedSigner(chain)
   const slot = await newest()
   chain.rollback()

@@ -27,7 +27,7 @@ const others = fc.oneof(
   ),
 )
 
-test("the fee answered for a message is the fee the machine charges, failing or not", async () => {
+test("the fee returned for a message is the fee that the machine charges, even if the transaction fails", async () => {
   const payer = await fundedSigner(chain, 500_000n * 1_000_000_000n)
   const balance = async () => (await chain.rpc.getBalance(payer.address).send()).value
   let run = 0
@@ -53,7 +53,7 @@ test("the fee answered for a message is the fee the machine charges, failing or 
   )
 })
 
-test("a fee is null for a blockhash that is not good, and the message must be one", async () => {
+test("the fee is null for an unknown blockhash; bytes that aren't a message are rejected", async () => {
   const payer = await fundedSigner(chain)
   const { blockhash } = (await chain.rpc.getLatestBlockhash({ commitment: "processed" }).send()).value
   const message = messageOf(await signed(payer, [transfer(payer.address, payer.address, 1n)], blockhash))

@@ -5,7 +5,7 @@ import { fundedSigner, signedV1, startChain } from "./fixture.ts"
 
 const runs = process.env["SVC_FUZZ"] === "full" ? 50_000 : 150
 
-test(`${runs} changes of a version 1 transaction: none brings the virtual machine down`, async () => {
+test(`${runs} changes of a version 1 transaction: none crashes the virtual machine`, async () => {
   const chain = await startChain()
   const payer = await fundedSigner(chain)
   const good = Buffer.from(await signedV1(chain, payer, [transfer(payer.address, payer.address, 1n)]), "base64")

@@ -15,7 +15,7 @@ const start = (env: Record<string, string>) => {
 }
 
 test.for(["SIGTERM", "SIGINT"] as const)(
-  "started, it says where in one JSON line, and ends with 0 on %s",
+  "it prints its URL in one JSON line, and %s ends it with exit code 0",
   async (signal) => {
     const { child, exit } = start({ PORT: " 0 ", HOST: " " })
     const [line] = await once(child.stdout, "data")
@@ -27,7 +27,7 @@ test.for(["SIGTERM", "SIGINT"] as const)(
   },
 )
 
-test("it ends with 1 and says why when its settings are wrong or its port is taken", async () => {
+test("wrong settings or a port in use end it with exit code 1 and the reason", async () => {
   expect(await start({ PORT: "0x10" }).exit).toMatchObject({ code: 1, stderr: expect.stringContaining("PORT") })
   const taken = createServer().listen(0, "127.0.0.1")
   await once(taken, "listening")

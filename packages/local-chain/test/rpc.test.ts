@@ -15,8 +15,8 @@ const answer = async (body: string) => {
 const error = (code: number, id: unknown = null) => ({ jsonrpc: "2.0", id, error: { code } })
 
 test.for([
-  ["no JSON", "{", -32700],
-  ["bytes that are no UTF-8", Buffer.from([0x22, 0xff, 0x22]), -32700],
+  ["text that isn't JSON", "{", -32700],
+  ["bytes that aren't UTF-8", Buffer.from([0x22, 0xff, 0x22]), -32700],
   ["a bare value", "1", -32600],
   ["an empty batch", "[]", -32600],
   ["a batch of more than 1,000", JSON.stringify(Array(1001).fill(1)), -32600],
@@ -31,21 +31,26 @@ test.for([
   ["named parameters", '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":{}}', -32602, 1],
   ["too many parameters", '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[{},1]}', -32602, 1],
   ["an unknown commitment", '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[{"commitment":"max"}]}', -32602, 1],
-  ["a slot that is no u64", '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[{"minContextSlot":-1}]}', -32602, 1],
-  ["no address", '{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["x"]}', -32602, 1],
+  [
+    "a slot that isn't a u64",
+    '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[{"minContextSlot":-1}]}',
+    -32602,
+    1,
+  ],
+  ["an invalid address", '{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["x"]}', -32602, 1],
   [
     "a signature outside the alphabet",
     `{"jsonrpc":"2.0","id":1,"method":"getSignatureStatuses","params":[["${"0".repeat(88)}"]]}`,
     -32602,
     1,
   ],
-] as const)("%s is answered with its JSON-RPC error", async ([, body, code, id]) => {
+] as const)("%s gets its JSON-RPC error", async ([, body, code, id]) => {
   const response = await chain.post(body as string)
   expect(response.status).toBe(200)
   expect(await response.json()).toMatchObject(error(code, id))
 })
 
-test("a batch is answered one by one in order, notifications not at all", async () => {
+test("a batch gets one response per request in order, and none for notifications", async () => {
   const { text } = await answer(
     '[{"jsonrpc":"2.0","id":1,"method":"getGenesisHash"},{"jsonrpc":"2.0","method":"getGenesisHash"},{"jsonrpc":"2.0","id":2,"method":"nope"},5]',
   )
@@ -54,7 +59,7 @@ test("a batch is answered one by one in order, notifications not at all", async 
   expect(await answer('[{"jsonrpc":"2.0","method":"nope"}]')).toEqual({ status: 204, text: "" })
 })
 
-test("numbers beyond 2^53 keep every digit, in an id as in a slot", async () => {
+test("numbers beyond 2^53 keep every digit, both ids and slots", async () => {
   const id = "9007199254740993"
   expect((await answer(`{"jsonrpc":"2.0","id":${id},"method":"getGenesisHash"}`)).text).toContain(`"id":${id},`)
   const slot = '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[{"minContextSlot":SLOT}]}'
@@ -63,7 +68,7 @@ test("numbers beyond 2^53 keep every digit, in an id as in a slot", async () => 
   expect(await code("18446744073709551616")).toBe(-32602)
 })
 
-test("HTTP that is no JSON-RPC call gets a plain answer that says what is wanted", async () => {
+test("HTTP that isn't a JSON-RPC call gets a plain response that says what is expected", async () => {
   const health = await fetch(`${chain.url}/health`)
   expect([health.status, await health.text()]).toEqual([200, "ok"])
   const page = await fetch(chain.url)
@@ -74,7 +79,7 @@ test("HTTP that is no JSON-RPC call gets a plain answer that says what is wanted
   expect([preflight.status, preflight.headers.get("access-control-allow-origin")]).toEqual([204, "*"])
 })
 
-test("a client that goes away in the middle of its body harms nobody", async () => {
+test("a client that disconnects in the middle of its body harms nothing", async () => {
   const { hostname, port } = new URL(chain.url)
   const socket = connect(Number(port), hostname)
   socket.write("POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{")
@@ -90,7 +95,7 @@ test("two chains with the same clock have the same genesis, blockhashes and fauc
   expect(airdrop()).toEqual(airdrop())
 })
 
-test("a clock set back does not take the chain back", () => {
+test("a clock that is set back doesn't move the chain back", () => {
   let now = 1_000_000
   const { handle } = createLocalChain({ now: () => now })
   const slot = () => handle({ jsonrpc: "2.0", id: 1, method: "getSlot", params: [{ commitment: "processed" }] })
@@ -100,7 +105,7 @@ test("a clock set back does not take the chain back", () => {
   expect(slot()).toEqual(ahead)
 })
 
-test("a chain left alone for a year knows only its newest blockhashes", async () => {
+test("a chain that was idle for a year knows only its newest blockhashes", async () => {
   let now = 0
   const { handle } = createLocalChain({ now: () => now })
   const call = (method: string, ...params: unknown[]) =>
@@ -112,7 +117,7 @@ test("a chain left alone for a year knows only its newest blockhashes", async ()
   expect(call("getBlockHeight", { commitment: "processed" }).result).toBe(32n + (365n * 86_400_000n) / 400n)
 })
 
-test("no JSON value breaks a method: an answer with a result or an error comes back", () => {
+test("no JSON value breaks a method: a response with a result or an error comes back", () => {
   const { handle } = createLocalChain({ now: () => 0 })
   const methods = [
     "sendTransaction",
@@ -137,7 +142,7 @@ test("no JSON value breaks a method: an answer with a result or an error comes b
   )
 })
 
-test("no change to a transaction's bytes ends the process or is called an internal error", async () => {
+test("no change to a transaction's bytes ends the process or causes an internal error", async () => {
   const { handle } = createLocalChain({ now: () => 0 })
   const { result } = handle({ jsonrpc: "2.0", id: 1, method: "getLatestBlockhash" }) as {
     result: { value: { blockhash: string } }

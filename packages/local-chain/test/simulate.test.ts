@@ -35,7 +35,7 @@ test("an unsigned transaction is simulated and changes nothing", async () => {
   expect((await chain.rpc.getBalance(payer.address).send()).value).toBe(5_000_000_000n)
 })
 
-test("accounts are shown as the simulation leaves them, with every digit of their u64 values", async () => {
+test("accounts are returned in their state after the simulation, with every digit of their u64 values", async () => {
   const payer = await fundedSigner(chain)
   const to = (await generateKeyPairSigner()).address
   const wire = await signed(payer, [transfer(payer.address, to, 1_000_000_000n)], await latest())
@@ -56,7 +56,7 @@ test("accounts are shown as the simulation leaves them, with every digit of thei
   )
 })
 
-test("a failed simulation shows no account, and more accounts than the transaction has are rejected", async () => {
+test("a failed simulation returns no account, and more accounts than the transaction has are rejected", async () => {
   const payer = await fundedSigner(chain)
   const wire = await signed(payer, [transfer(payer.address, payer.address, 9_000_000_000n)], await latest())
   const accounts = { encoding: "base64", addresses: [payer.address] }
@@ -83,7 +83,7 @@ test("an unknown blockhash fails the simulation unless it is replaced", async ()
   })
 })
 
-test("signatures are looked at only when asked for, and never with a replaced blockhash", async () => {
+test("signatures are checked only on request, and never with a replaced blockhash", async () => {
   const payer = await fundedSigner(chain)
   const wire = await signed(payer, [memo("signed")], await latest())
   const bare = unsigned(wire)
@@ -102,7 +102,7 @@ test("signatures are looked at only when asked for, and never with a replaced bl
 const { READONLY, READONLY_SIGNER, WRITABLE, WRITABLE_SIGNER } = AccountRole
 const key = (of: Address) => getAddressEncoder().encode(of)
 
-test("inner instructions and return data of programs that call others are shown when asked for", async () => {
+test("inner instructions and return data of programs that call others are returned on request", async () => {
   const tokenProgram = address("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
   const associatedTokenProgram = address("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL")
   const payer = await fundedSigner(chain)
@@ -162,7 +162,7 @@ test("inner instructions and return data of programs that call others are shown 
   expect(zstdDecompressSync(Buffer.from(account.data[0], "base64"))).toHaveLength(165)
 })
 
-test("addresses are loaded from a lookup table made on this chain", async () => {
+test("addresses are loaded from a lookup table created on this chain", async () => {
   const program = address("AddressLookupTab1e1111111111111111111111111")
   const payer = await fundedSigner(chain)
   const to = (await generateKeyPairSigner()).address

@@ -54,7 +54,7 @@ test("a transfer moves its lamports, costs 5,000 and goes from processed to conf
   expect(await statusOf(signature)).toMatchObject({ slot, confirmations: null, confirmationStatus: "finalized" })
 })
 
-test("a rollback takes back what only the newest block has: statuses and balances, and the same bytes land again", async () => {
+test("a rollback undoes the newest block's statuses and balances, and the same bytes land again", async () => {
   const payer = await fundedSigner(chain)
   chain.pass(1)
   const to = (await generateKeyPairSigner()).address
@@ -88,7 +88,7 @@ test("an old status is found only by a search of the transaction history", async
   expect(await statusOf(signature, true)).toMatchObject({ confirmationStatus: "finalized" })
 })
 
-test("a failing program is rejected by preflight with the error, its logs and no fee", async () => {
+test("preflight rejects a failing program with the error and its logs, at no fee", async () => {
   const payer = await fundedSigner(chain)
   const wire = await signed(payer, [transfer(payer.address, payer.address, 9_000_000_000n)], await latest())
   const error = await refusal(send(wire))
@@ -118,7 +118,7 @@ test("without preflight a failing transaction lands with its error and pays its 
   expect((await chain.rpc.getBalance(payer.address).send()).value).toBe(4_999_995_000n)
 })
 
-test("a transaction that calls what is no program lands and pays its fee", async () => {
+test("a transaction that calls an account that isn't a program lands and pays its fee", async () => {
   const payer = await fundedSigner(chain)
   const { address } = await generateKeyPairSigner()
   const signature = await send(await signed(payer, [{ programAddress: address }], await latest()), true)
@@ -136,7 +136,7 @@ test("a payer without funds is rejected by preflight and dropped without it", as
   expect(await statusOf(await send(wire, true), true)).toBeNull()
 })
 
-test("a blockhash is good for 150 blocks and no longer", async () => {
+test("a blockhash is valid for exactly 150 blocks", async () => {
   const payer = await fundedSigner(chain)
   const { blockhash, lastValidBlockHeight } = (await chain.rpc.getLatestBlockhash({ commitment: "processed" }).send())
     .value
@@ -151,7 +151,7 @@ test("a blockhash is good for 150 blocks and no longer", async () => {
   expect(await statusOf(dropped, true)).toBeNull()
 })
 
-test("a bank of a lower commitment does not know the blockhash of a newer block", async () => {
+test("a bank of a lower commitment doesn't know the blockhash of a newer block", async () => {
   const payer = await fundedSigner(chain)
   chain.pass(1)
   const { blockhash } = (await chain.rpc.getLatestBlockhash({ commitment: "processed" }).send()).value
@@ -164,7 +164,7 @@ test("a bank of a lower commitment does not know the blockhash of a newer block"
   ).toMatchObject({ err: null })
 })
 
-test("a replay is answered as already processed, or dropped without preflight, and runs once", async () => {
+test("a replay is reported as already processed, or dropped without preflight, and runs once", async () => {
   const payer = await fundedSigner(chain)
   const to = (await generateKeyPairSigner()).address
   const wire = await signed(payer, [transfer(payer.address, to, 1_000_000_000n)], await latest())
@@ -187,13 +187,13 @@ test("a wrong signature fails verification, and without preflight the transactio
   expect(await statusOf(signature as Signature, true)).toBeNull()
 })
 
-test("a minimum context slot that is not reached is rejected with the slot that is", async () => {
+test("a minimum context slot that isn't reached is rejected with the current slot", async () => {
   const error = await refusal(chain.rpc.getBlockHeight({ minContextSlot: 1_000_000n }).send())
   if (!isSolanaError(error, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_MIN_CONTEXT_SLOT_NOT_REACHED)) throw error
   expect(error.context.contextSlot).toBe(await chain.rpc.getSlot().send())
 })
 
-test("slots of the three commitments stand 0, 1 and 32 behind, and heights are not slots", async () => {
+test("slots of the three commitments are 0, 1 and 32 behind, and heights differ from slots", async () => {
   chain.pass(40)
   const slots = await Promise.all(
     (["processed", "confirmed", "finalized"] as const).map((commitment) => chain.rpc.getSlot({ commitment }).send()),
@@ -223,7 +223,7 @@ test("a block shows its transactions in every encoding", async () => {
   expect((await read({ ...all, encoding: "jsonParsed" })).error).toMatchObject({ code: -32602 })
 })
 
-test("a transaction may come in base58, and one with more bytes than a packet is rejected", async () => {
+test("a transaction may be in base58, and one with more bytes than a packet is rejected", async () => {
   const payer = await fundedSigner(chain)
   const wire = await signed(payer, [memo("58")], await latest(), "legacy")
   const { result } = await chain.call("simulateTransaction", wire, { encoding: "base64", commitment: "confirmed" })

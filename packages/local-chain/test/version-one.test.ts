@@ -13,7 +13,7 @@ afterEach(() => chain.close())
 const idOf = (wire: string): string => getBase58Decoder().decode(firstSignatureOf(wire))
 const base64 = { encoding: "base64", preflightCommitment: "confirmed" }
 
-test("a version 1 transfer is priced, simulated, sent under its own signature and shown", async () => {
+test("a version 1 transfer is priced, simulated, sent under its own signature and returned", async () => {
   const payer = await fundedSigner(chain)
   const to = (await generateKeyPairSigner()).address
   const wire = await signedV1(chain, payer, [transfer(payer.address, to, 1_000_000_000n)], {
@@ -41,7 +41,7 @@ test("a version 1 transfer is priced, simulated, sent under its own signature an
   expect(again.error.data.err).toBe("AlreadyProcessed")
 })
 
-test("a version 1 transaction may have up to 4,096 bytes, an older one a packet's 1,232", async () => {
+test("a version 1 transaction may have up to 4,096 bytes, an older one 1,232", async () => {
   const payer = await fundedSigner(chain)
   const big = await signedV1(chain, payer, [memo("a".repeat(3000))])
   expect(Buffer.from(big, "base64").length).toBeGreaterThan(3000)
@@ -54,14 +54,14 @@ test("a version 1 transaction may have up to 4,096 bytes, an older one a packet'
   expect((await chain.call("sendTransaction", old, base64)).error.message).toContain("max: 1232")
 })
 
-test("a version 1 transaction that names no limits has none to spend: it fails as on a real chain", async () => {
+test("a version 1 transaction without limits has nothing to spend, and fails as on a real chain", async () => {
   const payer = await fundedSigner(chain)
   const wire = await signedV1(chain, payer, [transfer(payer.address, payer.address, 1n)], {})
   const { error } = await chain.call("sendTransaction", wire, base64)
   expect(error).toMatchObject({ code: -32002, data: { err: "MaxLoadedAccountsDataSizeExceeded" } })
 })
 
-test("a changed byte of a signature is noticed, a message behind signatures and a cut one are rejected", async () => {
+test("a changed signature byte, a message behind the signatures and a truncated message are rejected", async () => {
   const payer = await fundedSigner(chain)
   const good = Buffer.from(await signedV1(chain, payer, [transfer(payer.address, payer.address, 1n)]), "base64")
   const changed = Buffer.from(good)

@@ -53,7 +53,7 @@ const recordOf = async (stack: string, entity: string, key: string) => {
   }
 }
 
-test("a stake account is decoded by its owner, its enum's variant and all; a lockup is appended to its history", async () => {
+test("a stake account is decoded by its owner, with its enum's variant; a lockup is appended to its history", async () => {
   const stake = await generateKeyPairSigner()
   const lockup = [...littleEndian(1_900_000_000n, 7n), ...pubkey(payer.address)]
   const authorized = [...pubkey(payer.address), ...pubkey(payer.address)]
@@ -92,7 +92,7 @@ test("a stake account is decoded by its owner, its enum's variant and all; a loc
   )
 })
 
-test("a token account is decoded by its exact size, and finds the decimals of its mint by the mint's address", async () => {
+test("a token account is decoded by its exact size, with the decimals from its mint", async () => {
   const [mint, account] = [await generateKeyPairSigner(), await generateKeyPairSigner()]
   await chain.send(
     payer,

@@ -28,7 +28,7 @@ const start = async (bounds: Partial<typeof defaultBounds> = {}) => {
 test.each([
   ["for longer than a client may take", { answerMs: 300, bytesPerSecond: 1_000_000_000 }],
   ["while all hold more than they may", { heldBytes: 65_536 }],
-] as const)("a client that does not read %s is cut off, the others are served", async (_, bounds) => {
+] as const)("a client that doesn't read %s is disconnected, others are served", async (_, bounds) => {
   const { connect } = await start(bounds)
   const [deaf, other] = [await connect(), await connect()]
   deaf.socket.pause()
@@ -48,7 +48,7 @@ test.each([
   expect((await other.message({ op: "snapshot" }))["data"]).toHaveLength(22)
 })
 
-test("one connection more than there may be costs the oldest its own", async () => {
+test("one connection above the limit costs the oldest its own", async () => {
   const { connect } = await start({ connections: 2 })
   const [first, second, third] = [await connect(), await connect(), await connect()]
   expect(await first.closed()).toMatchObject({ code: 1006 })
@@ -58,7 +58,7 @@ test("one connection more than there may be costs the oldest its own", async () 
   }
 })
 
-test("a window's records are the view's, and who leaves it is deleted", async () => {
+test("a window has the view's records, and a record that leaves it is deleted", async () => {
   const { connect } = await start()
   const client = await connect()
   client.send({ type: "subscribe", view: "Wallet/top-senders", skip: 1, take: 1 })

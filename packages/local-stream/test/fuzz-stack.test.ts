@@ -94,7 +94,7 @@ const createClient = (stack: ReturnType<typeof createStack>, { view: id, key, sk
   }
 }
 
-test("after any updates, subscribes, drops and resumes each client has what all updates together mean", () => {
+test("after any updates, subscribes, drops and resumes each client has the result of all updates", () => {
   fc.assert(
     fc.property(fc.array(action, { maxLength: 30 }), (actions) => {
       const stack = createStack(thingAst, { name: "things", version: 1 }, "epoch")
@@ -137,7 +137,7 @@ test("after any updates, subscribes, drops and resumes each client has what all 
   )
 }, 1_800_000)
 
-test("10,000 records are kept, the least recently changed one goes first and comes back as a new one", () => {
+test("of 10,000 kept records the least recently changed goes first, and comes back as a new one", () => {
   const stack = createStack(thingAst, { name: "things", version: 1 }, "epoch")
   const { view, channels } = stack.view("Thing/list") ?? {}
   if (view === undefined || channels === undefined) throw new Error("no list")

@@ -40,7 +40,7 @@ const sumsOf = async ({ rpc }: TestChain): Promise<Sums> => {
   )
 }
 
-test(`${total} transfers end in exactly the counts and sums of the blocks, though the source goes away in between`, async () => {
+test(`${total} transfers end in exactly the counts and sums of the blocks, although the source disconnects meanwhile`, async () => {
   const chain = closing(await startChain())
   let away: "whole" | "for blocks" | undefined
   let dropped = 0

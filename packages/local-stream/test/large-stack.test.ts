@@ -7,7 +7,7 @@ import { deploy, gameAst, roundData, startScriptedRpc } from "./game.ts"
 const closing = createClosing()
 const newAddress = async () => (await generateKeyPairSigner()).address
 
-test("what a large stack asks for beyond the local stream is named; the rest follows the blocks", async () => {
+test("a large stack's unsupported features are listed; the rest follows the blocks", async () => {
   const [game, oracle, round, oracleVar] = await Promise.all([newAddress(), newAddress(), newAddress(), newAddress()])
   const ast = gameAst(game, oracle)
   const { unsupported } = createStack(ast, { name: "game", version: 1 }, "epoch").plan

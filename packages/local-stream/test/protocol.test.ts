@@ -23,7 +23,7 @@ const codeOf = async (...options: Parameters<typeof open>) => {
   return [refused?.status, refused?.body.code]
 }
 
-test("a token may come in the Authorization header, as a subprotocol, or as existing clients send it", async () => {
+test("a token may be in the Authorization header, a subprotocol, or where existing clients send it", async () => {
   const token = await mintToken()
   expect((await open({ token })).refused).toBeUndefined()
   const { socket } = await open({ protocols: ["svc.stream.v1", `bearer.${token}`] })
@@ -33,7 +33,7 @@ test("a token may come in the Authorization header, as a subprotocol, or as exis
   expect(await codeOf({ token: "x" }, `transfers?hs_token=${token}`)).toEqual([401, "token-invalid-format"])
 })
 
-test("who has no good token for the stack is rejected before the upgrade, with the platform's error body", async () => {
+test("a client without a valid token for the stack is rejected before the upgrade, with the platform's error body", async () => {
   const faults: [object, { keys?: typeof foreignKeys; life?: number }, number, string][] = [
     [{}, { keys: foreignKeys }, 401, "token-key-not-found"],
     [{}, { life: -10 }, 401, "token-expired"],
@@ -61,7 +61,7 @@ test("who has no good token for the stack is rejected before the upgrade, with t
   expect(await codeOf({ token: await mintToken() }, "nowhere")).toEqual([404, "stack-not-found"])
 })
 
-test("a target that is no path is a 404, and ends nothing", async () => {
+test("a target that isn't a path is a 404, and ends nothing", async () => {
   const { port } = new URL(stream.url())
   for (const target of ["//", "http://["]) {
     for (const upgrade of ["", "Connection: Upgrade\r\nUpgrade: websocket\r\n"]) {
@@ -83,7 +83,7 @@ test("a connection has at most 1,000 subscriptions, and leaves them all at once"
   await two.message({ op: "subscribed" })
 })
 
-test("plain HTTP gets the health, or an error that says what is wanted", async () => {
+test("plain HTTP gets the health, or an error that says what is expected", async () => {
   expect(await stream.health()).toEqual({
     status: "ok",
     stacks: {
@@ -95,7 +95,7 @@ test("plain HTTP gets the health, or an error that says what is wanted", async (
   expect(answers.map(({ status }) => status)).toEqual([426, 404])
 })
 
-test("a subscription is confirmed, then has one whole snapshot, also of an empty view, then each change", async () => {
+test("a subscription is confirmed, then gets one whole snapshot, even of an empty view, then each change", async () => {
   const client = await connect()
   client.send({ type: "subscribe", view: "SolTransfer/latest", partition: "x", filters: {} })
   await client.message({ op: "snapshot" })
@@ -145,7 +145,7 @@ test("a subscription is confirmed, then has one whole snapshot, also of an empty
   expect(client.messages.slice(before).map(({ entity }) => entity)).not.toContain("Wallet/list")
 })
 
-test("a client's mistake gets an error, and the connection stays open", async () => {
+test("a client's mistake is an error, and the connection stays open", async () => {
   const client = await connect()
   const codes = async (...sent: (object | string)[]) => {
     for (const message of sent) client.send(message)
@@ -170,7 +170,7 @@ test("a client's mistake gets an error, and the connection stays open", async ()
   expect(client.messages).toHaveLength(2)
 })
 
-test("a token ends its connection, unless another one came in time", async () => {
+test("a connection ends with its token, unless a new one arrives in time", async () => {
   const short = await mintToken({}, { life: 4 })
   const [ending, renewed] = [await open({ token: short }), await open({ token: short })]
   renewed.send({ type: "refresh_auth", token: "x" })
@@ -187,7 +187,7 @@ test("a token ends its connection, unless another one came in time", async () =>
   await renewed.message({ op: "snapshot" })
 })
 
-test("limits in a token hold for its subject, over all connections", async () => {
+test("limits in a token apply to its subject, over all connections", async () => {
   const limits = { max_connections: 2, max_subscriptions: 2, max_snapshot_rows: 1, max_messages_per_minute: 8 }
   const mine = { sub: "agent:limited", limits }
   const [one, two] = [await connect(mine), await connect(mine)]
@@ -210,7 +210,7 @@ test("limits in a token hold for its subject, over all connections", async () =>
   await two.message({ type: "error", code: "rate-limit-exceeded", retry_after: 60, fatal: true })
 })
 
-test("visitors of a page share its publishable key: each client address has connections of its own", async () => {
+test("visitors who share a publishable key have connections per client address", async () => {
   const token = await mintToken({ sub: "user:7", key_class: "publishable", origin: "https://app.example" })
   const visitor = { token, headers: { origin: "https://app.example" } }
   const opened = await Promise.all(Array.from({ length: connectionsPerAddress }, () => open(visitor)))
@@ -222,7 +222,7 @@ test("visitors of a page share its publishable key: each client address has conn
   await expect.poll(async () => (await open(visitor)).refused?.status).toBeUndefined()
 })
 
-test("a token's bytes a minute end the connection that is over them", async () => {
+test("a token's bytes per minute end the connection that exceeds them", async () => {
   const client = await connect({ sub: "agent:greedy", limits: { max_bytes_per_minute: 1_000 } })
   client.send({ type: "subscribe", view: "Wallet/list" })
   client.send({ type: "subscribe", view: "SolTransfer/list" })
@@ -248,7 +248,7 @@ test("a member that would narrow a subscription is rejected by name, not ignored
   await client.message({ op: "snapshot" })
 })
 
-test("a client that sends no more gets its connection closed and gives its place back", async () => {
+test("a client that sends nothing more has its connection closed and its place freed", async () => {
   const token = await mintToken({ sub: "agent:half", limits: { max_connections: 1 } })
   const half = await open({ token })
   half.send({ type: "subscribe", view: "Wallet/list" })

@@ -34,7 +34,7 @@ const createTable = async (payer: string, slot: bigint): Promise<Instruction> =>
   )
 }
 
-test("every transfer instruction counts once, inner ones too and failed ones not; a transaction is one record", async () => {
+test("every transfer instruction counts once, including inner but not failed ones; a transaction is one record", async () => {
   const chain = closing(await startChain())
   const { stream } = await start(chain.url)
   const payer = await chain.fund()
@@ -59,7 +59,7 @@ test("every transfer instruction counts once, inner ones too and failed ones not
   })
 })
 
-test("a source that begins anew is another chain: clients are sent away with 1012 and come back to its records", async () => {
+test("a source that restarts is another chain: clients are closed with 1012, and reconnect to its records", async () => {
   const clock = { now: Date.parse("2026-01-01T00:00:00Z") }
   const first = await startChain(clock)
   const port = Number(new URL(first.url).port)
@@ -81,7 +81,7 @@ test("a source that begins anew is another chain: clients are sent away with 101
   await until(() => expect(transfers.records.size).toBe(1))
 })
 
-test("a new version of a stack is served within two seconds and starts empty; one that is withdrawn ends", async () => {
+test("a new version of a stack is served within two seconds, starting empty; a withdrawn one ends", async () => {
   const chain = closing(await startChain())
   const { platform, stream } = await start(chain.url)
   await chain.fund()

@@ -49,11 +49,11 @@ test.each([
   [{ where: ['{"field":"a","op":"eq","value":"5"}'] }, { ...plain, where: [{ field: "a", op: "eq", value: "5" }] }],
   [{ key: "5" }, { ...plain, key: "5" }],
   [{ key: "null" }, { ...plain, key: "null" }],
-])("%j counts as %j", (args, read) => {
+])("%j is read as %j", (args, read) => {
   expect(tool.read({ ...given, ...args })).toEqual(read)
 })
 
-test("another name of an argument counts as it, unless its own is there", () => {
+test("an alias of an argument counts, unless the argument itself is present", () => {
   expect(tool.read({ path: "a" })).toEqual(plain)
   expect(tool.read({ path: "b", stack: "a" })).toEqual(plain)
   expect(tool.read({ path: "a", stack: null })).toEqual(plain)
@@ -81,12 +81,12 @@ test.each([
     "where[0].valu isn't an argument of read (did you mean value?).",
   ],
   [{ ...given, zzzzzzzz: 5 }, "zzzzzzzz isn't an argument of read."],
-])("%j is rejected in our words, with what the tool takes", (args, message) => {
+])("%j is rejected in our words, with what the tool accepts", (args, message) => {
   const hint = "read takes stack, key, limit, share, sections, fields, order, sort, where."
   expect(errorOf(args)).toEqual(["invalid-arguments", message, hint])
 })
 
-test("clients see what is optional, in schemas that each of them reads: no union in `type`, no bounds of every integer", () => {
+test("clients see what is optional, in schemas that all of them can read: no union in `type`, no integer bounds", () => {
   const { inputSchema } = tool.listed
   expect(inputSchema.required).toEqual(["stack"])
   expect(inputSchema.properties?.["limit"]).toEqual({

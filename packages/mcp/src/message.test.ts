@@ -4,7 +4,7 @@ import { readMessage, writtenId } from "./message.ts"
 const read = (value: unknown) => readMessage(value)
 const request = (members: object) => read({ jsonrpc: "2.0", id: 1, method: "tools/call", ...members })
 
-test("null is the same as nothing wherever MCP has an optional member, but in a tool's arguments", () => {
+test("null means absent wherever MCP has an optional member, except in a tool's arguments", () => {
   expect(request({ params: null })).toEqual({
     kind: "request",
     request: { id: 1, method: "tools/call", params: undefined },
@@ -21,7 +21,7 @@ test("null is the same as nothing wherever MCP has an optional member, but in a 
   expect(request({ params: { name: "x", arguments: null } })).toMatchObject({ request: { params: { name: "x" } } })
 })
 
-test("arguments that are JSON text count as the object", () => {
+test("arguments as JSON text count as the object", () => {
   expect(request({ params: { name: "x", arguments: '{"a":1}' } })).toMatchObject({
     request: { params: { arguments: { a: 1 } } },
   })

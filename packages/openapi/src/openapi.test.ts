@@ -41,7 +41,7 @@ const document = openApiDocument(api, { title: "Things", version: "1.2.3", descr
   { url: "https://api.example.org" },
 ])
 
-test("the document is OpenAPI 3.1.0 and describes the route with one error answer a status", () => {
+test("the document is OpenAPI 3.1.0 and describes the route with one error response per status", () => {
   expect(document).toMatchObject({
     openapi: "3.1.0",
     info: { title: "Things", version: "1.2.3", license: { identifier: "MIT" } },
@@ -71,13 +71,13 @@ test("a field without a description gets the meaning of its name, one with a des
   })
 })
 
-test("a described route is served, and its answers fit the document", async () => {
+test("a described route is served, and its responses fit the document", async () => {
   const check = responseChecker(document)
   const answers = ["7", "x"].map(async (id) => check("GET", `/things/${id}?a=b`, await api.request(`/things/${id}`)))
   expect((await Promise.all(answers)).map((answer) => answer.status)).toEqual([200, 400])
 })
 
-test("an answer with another shape, member, code, status or path is noticed", async () => {
+test("a response with another shape, member, code, status or path is noticed", async () => {
   const check = responseChecker(document)
   for (const id of ["open", "deep"]) {
     await expect(check("GET", `/things/${id}`, await api.request(`/things/${id}`))).rejects.toThrow(/unevaluated/)

@@ -2,7 +2,7 @@ import { startProcess } from "@svc/testing"
 import { expect, test } from "vitest"
 
 test.each(["", "log.flush(() => process.exit())"])(
-  "all lines are written in their order, short and long ones, before an orderly end: %j",
+  "all lines, short and long, are written in order before an orderly exit: %j",
   async (end) => {
     const source = `
       import { createLogger } from ${JSON.stringify(import.meta.resolve("./index.ts"))}

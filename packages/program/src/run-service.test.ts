@@ -33,7 +33,7 @@ test("SIGTERM stops in order with exit code 0, and the last log lines are writte
   ])
 })
 
-test("a service whose log nobody reads any more stops all the same", async () => {
+test("a service whose log nobody reads still stops", async () => {
   const source = `${program(`return { log, close: async () => {} }`)}; process.stderr.write("ready")`
   const child = spawn(process.execPath, ["--input-type=module", "-e", source], {
     timeout: 10_000,
@@ -68,12 +68,12 @@ test("a signal ends a start that hangs in a pipe nobody writes to", async () => 
   await rm(folder, { recursive: true })
 })
 
-test("a signal that comes while the start keeps the process busy isn't lost", async () => {
+test("a signal during a busy start isn't lost", async () => {
   const child = run(`process.kill(process.pid, "SIGTERM"); return { log, close: async () => {} }`)
   expect(await child.exited).toBe(0)
 })
 
-test("a start that fails says why on stderr, as one JSON line, and exits with 1", async () => {
+test("a start that fails prints the reason as one JSON line on stderr, and exits with 1", async () => {
   const child = run(`throw new Error("PORT: must be an integer")`)
   expect(await child.exited).toBe(1)
   expect(JSON.parse(child.stderr())).toEqual({

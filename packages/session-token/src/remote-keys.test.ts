@@ -60,7 +60,7 @@ const startVerifier = async (body = one) => {
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
-test("keys are there before the first token, fetched once for all who wait, and again after 5 minutes", async () => {
+test("keys are fetched once before the first token for all who wait, and again after 5 minutes", async () => {
   const { state, source, codeOf } = await startVerifier()
   await vi.waitFor(() => expect(source.current()).toBeDefined())
   const token = await mint()
@@ -71,7 +71,7 @@ test("keys are there before the first token, fetched once for all who wait, and 
   await vi.waitFor(() => expect(state.requests).toBe(2))
 })
 
-test("until the first keys are there they are fetched again, asked for or not, and ever more rarely", async () => {
+test("until the first keys arrive they are fetched again, with or without requests, at increasing intervals", async () => {
   const { state, source, problems, codeOf } = await startVerifier("")
   for (const [index, body] of ['{"keys":[]}', "no json", JSON.stringify("x".repeat(70_000)), one].entries()) {
     await vi.waitFor(() => expect(problems).toHaveLength(index + 1))
@@ -85,7 +85,7 @@ test("until the first keys are there they are fetched again, asked for or not, a
   expect(await codeOf(await mint())).toBe("accepted")
 })
 
-test("while the URL is down or hangs, known keys serve without waiting for it", async () => {
+test("while the URL is down or hangs, known keys are used without waiting", async () => {
   const { state, problems, codeOf } = await startVerifier()
   const token = await mint()
   expect(await codeOf(token)).toBe("accepted")
@@ -101,7 +101,7 @@ test("while the URL is down or hangs, known keys serve without waiting for it", 
   expect(problems).toHaveLength(1)
 })
 
-test("a URL that can't be reached is tried at once and after 1, 2, 4 … 60 s, and each reason has its cause", async () => {
+test("an unreachable URL is retried at once and after 1, 2, 4 … 60 s, and each reason has its cause", async () => {
   const problems: string[] = []
   const unreachable = Object.assign(new TypeError("fetch failed"), { cause: new Error("connect ECONNREFUSED") })
   const refuse = () => Promise.reject(unreachable)
@@ -122,7 +122,7 @@ test("a URL that can't be reached is tried at once and after 1, 2, 4 … 60 s, a
   expect(problems.length).toBeLessThan(70)
 })
 
-test("an unknown key id asks again at most every 10 s, and a new key is then found", async () => {
+test("an unknown key id causes a fetch at most every 10 s, which finds a new key", async () => {
   const { state, codeOf } = await startVerifier()
   const token = await mint(other)
   for (let i = 0; i < 5; i++) expect(await codeOf(token)).toBe("token-key-not-found")
@@ -133,7 +133,7 @@ test("an unknown key id asks again at most every 10 s, and a new key is then fou
   expect(state.requests).toBe(2)
 })
 
-test("a key that was taken out of the set is dropped within 5 minutes, for remembered tokens too", async () => {
+test("a key that was removed from the set is dropped within 5 minutes, even for cached tokens", async () => {
   const { state, source, codeOf } = await startVerifier()
   const token = await mint()
   expect(await codeOf(token)).toBe("accepted")
@@ -144,7 +144,7 @@ test("a key that was taken out of the set is dropped within 5 minutes, for remem
   expect(await codeOf(token)).toBe("token-key-not-found")
 })
 
-test("a malformed key is left out of its set with a warning, once; the others serve", async () => {
+test("a malformed key is skipped with one warning; the others are used", async () => {
   const bad = { kty: "OKP", crv: "Ed25519", kid: "bad", x: "AAAA" }
   const { state, problems, codeOf } = await startVerifier(
     JSON.stringify({ keys: [bad, { ...bad, x: 7 }, null, { kty: "RSA" }, ...publicJwks(keys).keys] }),

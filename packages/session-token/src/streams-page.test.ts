@@ -10,7 +10,7 @@ import { generateSigningKey, publicJwks, readSigningKeys, signSessionToken } fro
 
 const page = readFileSync(join(import.meta.dirname, "../../../apps/docs-server/content/streams.md"), "utf8")
 
-test("the page's program takes good tokens and refuses all others", async () => {
+test("the page's program accepts valid tokens and rejects all others", async () => {
   const [keys, foreign] = [
     await readSigningKeys(await generateSigningKey()),
     await readSigningKeys(await generateSigningKey()),

@@ -41,7 +41,7 @@ const codeOf = async (run: Promise<unknown>): Promise<string> => {
   return "accepted"
 }
 
-test("a minted token lives 300 s, and any JWT library verifies it with the published key alone", async () => {
+test("a minted token lives 300 s, and any JWT library verifies it with only the published key", async () => {
   const { token, expiresAt } = await signSessionToken(keys, claims, start)
   expect(expiresAt).toBe(start + 300)
   const [jwk] = publicJwks(keys).keys
@@ -51,7 +51,7 @@ test("a minted token lives 300 s, and any JWT library verifies it with the publi
   expect(result.payload).toEqual({ ...claims, iat: start, nbf: start, exp: start + 300 })
 })
 
-test("a good token is accepted until its end and 5 s of leeway, from memory too", async () => {
+test("a valid token is accepted until its expiry plus 5 s, from the cache too", async () => {
   const clock = { ms: start * 1000 }
   const verifier = await verifierAt(clock)
   const token = await mint()
@@ -127,7 +127,7 @@ test.each(faults)("%s is %s", async (_, code, make) => {
   expect(await codeOf(verifier.verify(await make(), undefined))).toBe(code)
 })
 
-test("a token needs iss, sub, aud, exp and scope; without iat its life is what is left of it", async () => {
+test("a token needs iss, sub, aud, exp and scope; without iat its lifetime is the time left", async () => {
   const clock = { ms: start * 1000 }
   const verifier = await verifierAt(clock)
   const bare = { iat: undefined, nbf: undefined, jti: undefined, key_class: undefined, metering_key: undefined }
@@ -142,7 +142,7 @@ test("a token needs iss, sub, aud, exp and scope; without iat its life is what i
     )
 })
 
-test("unknown claims are ignored, limits and the like are handed on", async () => {
+test("unknown claims are ignored, and limits are passed on", async () => {
   const verifier = await verifierAt({ ms: start * 1000 })
   const token = await mint({
     limits: { max_transaction_bytes: 0 },
@@ -156,7 +156,7 @@ test("unknown claims are ignored, limits and the like are handed on", async () =
   })
 })
 
-test("a token that is bound to an origin is good with that origin alone, remembered or not", async () => {
+test("a token that is bound to an origin is valid only with that origin, cached or not", async () => {
   const verifier = await verifierAt({ ms: start * 1000 })
   const token = await mint({ origin: "https://app.example" })
   for (let i = 0; i < 2; i++) {
@@ -166,7 +166,7 @@ test("a token that is bound to an origin is good with that origin alone, remembe
   }
 })
 
-test("no change of a good token is accepted, and no text makes the verifier fail otherwise than by a TokenError", async () => {
+test("no change of a valid token is accepted, and any text fails only with a TokenError", async () => {
   const token = await mint()
   const verifier = await verifierAt({ ms: start * 1000 })
   await verifier.verify(token, undefined)
@@ -179,7 +179,7 @@ test("no change of a good token is accepted, and no text makes the verifier fail
   )
 })
 
-test("a token has one text: with another last character that decodes to the same bytes it is malformed", async () => {
+test("a token has one spelling: another last character that decodes to the same bytes is malformed", async () => {
   const verifier = await verifierAt({ ms: start * 1000 })
   const token = await mint()
   expect(await codeOf(verifier.verify(token, undefined))).toBe("accepted")
@@ -197,7 +197,7 @@ test("a token has one text: with another last character that decodes to the same
   }
 })
 
-test("signing and public keys are read from PEM, JWK and JWK set alike, and give the same key id", async () => {
+test("signing and public keys can be PEM, JWK or a JWK set, and give the same key id", async () => {
   const pair = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true })
   const fromPem = await readSigningKeys(await exportPKCS8(pair.privateKey))
   const { kid } = fromPem.signing
@@ -210,7 +210,7 @@ test("signing and public keys are read from PEM, JWK and JWK set alike, and give
   expect(JSON.stringify(publicJwks(set))).not.toContain('"d"')
 })
 
-test("a key that can't be used is rejected without a word of it", async () => {
+test("a key that can't be used is rejected without quoting it", async () => {
   const rsa = await generateKeyPair("RS256", { extractable: true })
   for (const text of [
     "hunter2",

@@ -53,7 +53,7 @@ const piece = fc.constantFrom(
   '"><script>alert(1)</script>',
 )
 
-test("whatever a page is made of, its tags pair, none is its author's, and every anchor is one of the Markdown's", async () => {
+test("in any page, tags are balanced, none is the author's, and every anchor is one of the Markdown's", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.oneof(piece, fc.string({ maxLength: 6 })), { maxLength: 30 }), async (pieces) => {
       const page = pageOf(pieces.join(""))
@@ -67,7 +67,7 @@ test("whatever a page is made of, its tags pair, none is its author's, and every
   )
 })
 
-test("a long page is rendered in turns, with the same tags, and one too long for that is shown as its Markdown", async () => {
+test("a long page is rendered in steps with the same tags, and one too long for that is shown as Markdown", async () => {
   const long = [
     "# Title\n",
     "- item with some text\n".repeat(1000),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { createHistory } from "../browser/live/history.ts"
 
-test("what a chart keeps has a bound, however often a stream begins anew with other records", () => {
+test("what a chart keeps is bounded, however often a stream restarts with other records", () => {
   const history = createHistory()
   for (let index = 1; index <= 5000; index++)
     history.addOld({ block_time: 1_700_000_000 + index, [`n${index}`]: index })
@@ -9,7 +9,7 @@ test("what a chart keeps has a bound, however often a stream begins anew with ot
   expect(history.paths()).toContain("n5000")
 })
 
-test("changes a second are drawn for whole seconds that were listened to, with a gap where the connection was lost", () => {
+test("changes per second are drawn for whole seconds of connection, with a gap where it was lost", () => {
   const history = createHistory()
   history.listen(10_400)
   history.add({}, 11_100)

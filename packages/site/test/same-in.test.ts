@@ -22,7 +22,7 @@ const wordsOf = (commands: readonly string[]): readonly (readonly string[])[] =>
 const special = "a1 ;|&$(){}<>'\"`\\!*~#\n"
 const word = fc.string({ unit: fc.constantFrom(...special.split("")), minLength: 1, maxLength: 12 })
 
-test("a pasted command runs nothing that a stack's owner or a record wrote into a URL, a view or a key", () => {
+test("a pasted command runs nothing that a stack's owner or a record put into a URL, a view or a key", () => {
   const written = fc.array(fc.tuple(word, word, word), { minLength: 50, maxLength: 50 })
   fc.assert(
     fc.property(written, (cases) => {

@@ -21,7 +21,7 @@ afterEach(() => running.stop())
 const none = { OTEL_TRACES_SAMPLER: "parentbased_traceidratio", OTEL_TRACES_SAMPLER_ARG: "0" }
 const isKept = (): boolean => trace.getActiveSpan()?.isRecording() === true
 
-test("a sampled flag counts from a trusted proxy and from this machine, and a stranger's only names the trace", async () => {
+test("the sampled flag counts from a trusted proxy and this machine; a stranger's only sets the trace id", async () => {
   const { serve } = await begin(none)
   expect(await serve(isKept, sampled, proxy)).toBe(true)
   expect(await serve(isKept, sampled)).toBe(true)
@@ -58,7 +58,7 @@ test("trace fields inside a message follow the same rule", async () => {
   expect(await carried(stranger)).toBe(false)
 })
 
-test("calls of a request whose trace is not kept make no spans, and calls outside of requests begin traces", async () => {
+test("calls of an unsampled request create no spans, and calls outside of requests start traces", async () => {
   const { serve, stop } = await begin(none)
   const call = (name: string) => clientSpan(name, {}, async () => isKept())
   expect(await serve(() => call("dropped"))).toBe(false)
@@ -74,7 +74,7 @@ test("calls of a request whose trace is not kept make no spans, and calls outsid
   expect(delivery?.traceId).not.toBe(traceId)
 })
 
-test("a call that several requests share belongs to the first whose trace is kept and links the others", async () => {
+test("a call shared by several requests belongs to the first sampled one and links the others", async () => {
   const { serve, stop } = await begin()
   const waiters = createWaiters()
   const waitWith = (last: string, flag: string) => ({
@@ -89,7 +89,7 @@ test("a call that several requests share belongs to the first whose trace is kep
   expect(query?.links.map((link) => link.traceId.at(-1))).toEqual(["c"])
 })
 
-test("a response of 500 or more is an error on the request's span, and a 404 is none", async () => {
+test("a 5xx response is an error on the request's span, and a 404 isn't", async () => {
   const { serve, stop } = await begin()
   for (const status of [404, 503]) await serve(() => {}, {}, proxy, status)
   await stop()
@@ -99,7 +99,7 @@ test("a response of 500 or more is an error on the request's span, and a 404 is 
   ])
 })
 
-test("a call that fails is an error on its span, with a status, a code or a name, and no text of the error", async () => {
+test("a failed call is an error on its span, with a status, code or name, and no text of the error", async () => {
   const { stop } = await begin()
   const secret = "https://rpc.example.com/?api-key=hunter2"
   const refused = new TypeError(`fetch failed: ${secret}`, {
@@ -128,7 +128,7 @@ test("a call that fails is an error on its span, with a status, a code or a name
   expect(JSON.stringify(spans())).not.toContain("hunter2")
 })
 
-test("a request leaves the context that it came in", async () => {
+test("a request leaves the context that it arrived in", async () => {
   const { serve } = await begin()
   const outer = context.active()
   await serve(() => {})

@@ -264,7 +264,7 @@ test.each(Object.entries(rows))("%s is honoured", async (name, { value, env = {}
   await after?.(collector, running.log.join())
 })
 
-test("every variable that is read has a row, and a row in the reference with its default", () => {
+test("every variable that is read has a row, and one in the reference with its default", () => {
   const read = Object.values(fields(0)).flatMap((field) => ("variable" in field ? [field] : Object.values(field)))
   const page = readFileSync(new URL("../../../apps/docs-server/content/configuration.md", import.meta.url), "utf8")
   for (const { variable, fallback } of read) {
@@ -285,7 +285,7 @@ const problemsOf = (env: Readonly<Record<string, string>>) =>
     (error: unknown) => (error as { problems: string[] }).problems,
   )
 
-test("all values that can't be used are named at once, and so is what isn't supported", async () => {
+test("all invalid values are reported at once, and so is everything unsupported", async () => {
   const wrong = {
     OTEL_TRACES_SAMPLER_ARG: "2",
     OTEL_TRACES_EXPORTER: "otlp,zipkin",
@@ -299,7 +299,7 @@ test("all values that can't be used are named at once, and so is what isn't supp
   expect(await problemsOf({ OTEL_CONFIG_FILE: "sdk.yaml" })).toEqual([expect.stringMatching(/^OTEL_CONFIG_FILE: /)])
 })
 
-test("a collector that is full for a moment is asked again", async () => {
+test("a collector that is briefly full is retried", async () => {
   const running = await start({ ...collector.env, ...noMetrics })
   collector.answer((_, response) => {
     resume(collector)
@@ -311,18 +311,15 @@ test("a collector that is full for a moment is asked again", async () => {
   expect(running.log).toEqual([])
 })
 
-test.each(["http/json", "http/protobuf"])(
-  "nothing that a collector answers in %s ends the process",
-  async (protocol) => {
-    const running = await start({ ...collector.env, ...noMetrics, OTEL_EXPORTER_OTLP_PROTOCOL: protocol })
-    collector.answer((_, response) => response.end("\n\u00ff<html>"))
-    await request(running)
-    await running.stop()
-    expect(running.log.join()).toMatch(/could not deserialize response|Failed to parse/)
-  },
-)
+test.each(["http/json", "http/protobuf"])("no response of a collector in %s ends the process", async (protocol) => {
+  const running = await start({ ...collector.env, ...noMetrics, OTEL_EXPORTER_OTLP_PROTOCOL: protocol })
+  collector.answer((_, response) => response.end("\n\u00ff<html>"))
+  await request(running)
+  await running.stop()
+  expect(running.log.join()).toMatch(/could not deserialize response|Failed to parse/)
+})
 
-test("a rejected export is logged in one line, and a stop doesn't wait for a collector that never answers", async () => {
+test("a rejected export is logged in one line, and a stop doesn't wait for a silent collector", async () => {
   const patient = { OTEL_EXPORTER_OTLP_TIMEOUT: "60000", OTEL_BSP_EXPORT_TIMEOUT: "60000" }
   const running = await start({ ...collector.env, ...noMetrics, ...patient, ...quick })
   collector.answer((_, response) => response.writeHead(401).end("who are you?"))

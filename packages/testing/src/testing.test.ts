@@ -5,7 +5,7 @@ import { expect, test } from "vitest"
 import { z } from "zod"
 import { startPostgres, startProcess } from "./index.ts"
 
-test("a PostgreSQL server of the test's own answers, can fail and come back, and leaves nothing", async () => {
+test("a test's own PostgreSQL server responds, can fail and come back, and leaves nothing", async () => {
   const postgres = await startPostgres()
   const dial = async () => {
     const socket = connect(postgres.port, "127.0.0.1")
@@ -24,7 +24,7 @@ test("a PostgreSQL server of the test's own answers, can fail and come back, and
   await expect(dial()).rejects.toThrow(/ECONNREFUSED/)
 })
 
-test("a process gets no setting of the machine, and what it writes and how it ends is seen", async () => {
+test("a process gets none of the machine's settings, and its output and exit are visible", async () => {
   const script =
     'process.on("SIGTERM", () => process.exit(7)); setInterval(() => {}, 1000); console.log("up", Object.keys(process.env).sort().join())'
   const child = startProcess(process.execPath, ["-e", script], { env: { A: "1" } })
@@ -51,7 +51,7 @@ test("a process ends with a program that started it and fails", async () => {
   server.close()
 })
 
-test("a free port is one that can be listened on, is none of an outgoing connection's, and is given to one process only", async () => {
+test("a free port can be listened on, isn't used by an outgoing connection, and goes to one process only", async () => {
   // Both would begin with the same port, and something listens on that.
   const script = `Math.random = () => 0.5
     const { freePort } = await import(${JSON.stringify(new URL("index.ts", import.meta.url).href)})

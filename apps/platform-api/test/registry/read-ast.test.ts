@@ -13,7 +13,7 @@ test.each([
   ['{"a":1,"a":2}', 'the document: has the member "a" twice in one object'],
   ["{", /^the document: isn't JSON \(/],
   [`${"[".repeat(200_000)}${"]".repeat(200_000)}`, /nested/],
-])("%.30s, which readers would take for something else or not at all, is refused", (json, message) => {
+])("%.30s is rejected, because readers would change or not accept it", (json, message) => {
   expect(() => readAst(withExtra(json))).toThrow(message)
 })
 

@@ -18,7 +18,7 @@ afterAll(async () => {
 type Run = { id: number; status: string; deployment_id: number; steps: { status: string }[] }
 
 test.concurrent.for(kinds)(
-  "a process killed at any step of a run on %s: every run ends where it would have, once",
+  "if a process is killed at any step on %s, every run still ends as expected, once",
   async (kind, { expect }) => {
     const { folder, remove } = temporaryFolder()
     ends.push(remove)

@@ -103,7 +103,7 @@ const finish = async (socket: Socket, rest: string, answer: string): Promise<voi
   await vi.waitFor(() => expect(all.text).toContain(answer))
 }
 
-test("bodies of pipelined requests are read whole, whatever the pieces they come in", async () => {
+test("bodies of pipelined requests are read whole, in whatever pieces they arrive", async () => {
   const port = await start(
     {},
     async (_, env) => new Response(`[${(await readBody({ env }, { limit: 20_000 })).length}]`),
@@ -118,7 +118,7 @@ test("bodies of pipelined requests are read whole, whatever the pieces they come
   expect(found()).toEqual(sizes)
 })
 
-test("of whatever sizes pipelined requests and their responses are, all are answered in their order", async () => {
+test("pipelined requests of any size get their responses in order", async () => {
   const sized: Fetch = async (_, env) => {
     const [, path, size] = /^(.*)\?(.*)$/.exec(env.incoming.url ?? "") ?? []
     const { length } = await readBody({ env }, { limit: 100_000 })
@@ -154,7 +154,7 @@ test("of whatever sizes pipelined requests and their responses are, all are answ
   )
 })
 
-test("a request is not begun while the answer before it is not taken, and its client is cut off in time", async () => {
+test("a request doesn't start before the previous response is read, and an idle reader is disconnected", async () => {
   const port = await start({ answerMs: 1, bytesPerSecond: 40_000_000 })
   const socket = await dial(port, get("/large").repeat(10))
   await vi.waitFor(() => expect(warnings).toEqual([{ clients: { answerMs: 1 } }]))
@@ -163,7 +163,7 @@ test("a request is not begun while the answer before it is not taken, and its cl
   await closed(socket)
 })
 
-test("responses that nobody takes are held up to a bound: the client that holds most is cut off, others are served", async () => {
+test("unread responses are limited: the client with most is disconnected, others are served", async () => {
   const port = await start({ heldBytes: 20_000_000 })
   const modest = await dial(port, get("/large"), "127.0.0.2")
   for (let i = 0; i < 8; i++) {
@@ -175,7 +175,7 @@ test("responses that nobody takes are held up to a bound: the client that holds 
   await vi.waitFor(() => expect(all.text.length).toBeGreaterThan(large.length), { timeout: 10_000 })
 })
 
-test("a response larger than all that may be held costs its own client the connection and nobody else anything", async () => {
+test("a response above the total limit costs only its client the connection", async () => {
   const port = await start({ heldBytes: 5_000_000 }, async (_, { incoming }) =>
     incoming.url === "/huge" ? new Response("x".repeat(20_000_000)) : new Response("x".repeat(3_500_000)),
   )
@@ -199,7 +199,7 @@ test.each([
   await finish(upload, "b".repeat(50_000), "[200000]")
 })
 
-test("those without a key, however many their addresses, leave a part of what may be held to those with one", async () => {
+test("clients without a key, however many their addresses, leave memory for those with one", async () => {
   const port = await start({ heldBytes: 1_000_000 }, bodies.fetch)
   const upload = await dial(port, post("/with/7", 200_000, "b".repeat(190_000)))
   await vi.waitFor(() => expect(begun).toBe(1))
@@ -209,7 +209,7 @@ test("those without a key, however many their addresses, leave a part of what ma
   await finish(upload, "b".repeat(10_000), "[200000]")
 })
 
-test("slow bodies of one client leave others their connections, and that client's new ones are served, too", async () => {
+test("slow bodies of one client leave others their connections, and its own new ones are served too", async () => {
   const port = await start({ connections: 20 }, bodies.fetch)
   const upload = await dial(port, post("/", 10, "b"), "127.0.0.2")
   for (let i = 0; i < 40; i++) await dial(port, post("/", 10, "b"))
@@ -219,7 +219,7 @@ test("slow bodies of one client leave others their connections, and that client'
   await expect(finish(upload, "b".repeat(9), "[10]")).resolves.toBeUndefined()
 })
 
-test("slow bodies from ever new addresses don't close who has just come or asked: the longest without a request gives way", async () => {
+test("slow bodies from ever new addresses close only connections that have been longest without a request", async () => {
   const port = await start({ connections: 20 }, bodies.fetch)
   const slow = (from: number) => dial(port, post("/", 10, "b"), `127.0.1.${from}`)
   for (let i = 1; i <= 40; i++) await slow(i)
@@ -231,7 +231,7 @@ test("slow bodies from ever new addresses don't close who has just come or asked
   expect([silent.closed, known.closed]).toEqual([false, false])
 })
 
-test("a trusted proxy isn't a client: those behind it are distinguished, and one's slow bodies cost another nothing", async () => {
+test("clients behind a trusted proxy count separately, and one's slow bodies cost another nothing", async () => {
   const port = await start({ connections: 20, heldBytes: 1_000_000 }, bodies.fetch, loopback)
   const from = (client: string) => `X-Forwarded-For: ${client}\r\n`
   const upload = await dial(port, post("/", 200_000, "b".repeat(150_000), from("192.0.2.1")))
@@ -243,7 +243,7 @@ test("a trusted proxy isn't a client: those behind it are distinguished, and one
   await finish(idle, post("/", 2, "ab", from("192.0.2.2")), "[2]")
 })
 
-test("for one connection more than allowed an idle one is closed; one that is served stays", async () => {
+test("one connection above the limit closes an idle one; one that is served stays", async () => {
   const port = await start({ connections: 3 })
   const busy = await dial(port, get("/stuck"))
   await vi.waitFor(() => expect(begun).toBe(1))
@@ -255,7 +255,7 @@ test("for one connection more than allowed an idle one is closed; one that is se
   expect(busy.destroyed).toBe(false)
 })
 
-test("when all are being served, one connection more is refused", async () => {
+test("if all are being served, one connection above the limit is rejected", async () => {
   const port = await start({ connections: 2 })
   for (const count of [1, 2]) {
     await dial(port, get("/stuck"))
@@ -273,7 +273,7 @@ const stream = async (port: number, path: string, address: string): Promise<Sock
   return socket
 }
 
-test("streams take half of the connections, and those without a key three quarters of these: whoever has most gives way", async () => {
+test("streams get half of the connections, and those without a key 3/4 of these: the client with most gives way", async () => {
   const port = await start({ connections: 16 }, bodies.fetch)
   const few = await stream(port, "/stream", "127.0.0.2")
   const keyed = await stream(port, "/stream/7", "127.0.0.3")
@@ -285,7 +285,7 @@ test("streams take half of the connections, and those without a key three quarte
   expect([few, keyed, ...many.slice(4)].map(({ closed: isClosed }) => isClosed)).not.toContain(true)
 })
 
-test("a stream gives way to a new connection when all others are being served", async () => {
+test("a stream gives way to a new connection if all others are being served", async () => {
   const port = await start({ connections: 4 })
   const open = await stream(port, "/stream", "127.0.0.2")
   for (let i = 0; i < 3; i++) await dial(port, get("/stuck"), `127.0.0.${3 + i}`)
@@ -294,7 +294,7 @@ test("a stream gives way to a new connection when all others are being served", 
   await closed(open)
 })
 
-test("nothing is served behind a stream", async () => {
+test("no request is served behind a stream", async () => {
   const port = await start()
   await closed(await dial(port, get("/stream") + get("/some")))
   const open = await stream(port, "/stream", "127.0.0.2")
@@ -303,7 +303,7 @@ test("nothing is served behind a stream", async () => {
   expect(begun).toBe(2)
 })
 
-test("a GET begins when its body is discarded: no response outlives a body that is kept", async () => {
+test("a GET starts after its body is discarded, so no response outlives an unread body", async () => {
   const port = await start()
   const socket = await dial(
     port,
@@ -314,7 +314,7 @@ test("a GET begins when its body is discarded: no response outlives a body that 
   await finish(socket, "b", "[/some]")
 })
 
-test("a body in needlessly small chunks costs its client the connection, whoever reads it", async () => {
+test("a body in needlessly small chunks costs its client the connection, read or not", async () => {
   const chunk = (bytes: number): string => `${bytes.toString(16)}\r\n${"b".repeat(bytes)}\r\n`
   const port = await start({}, bodies.fetch)
   const chunked = (path: string) => `${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`
@@ -325,14 +325,14 @@ test("a body in needlessly small chunks costs its client the connection, whoever
   expect(warnings[0]).toEqual({ clients: { smallChunks: 1 } })
 })
 
-test("a client that sends more than 17 requests ahead of their responses is cut off, and one that sends 17 is served", async () => {
+test("a client that sends more than 17 requests ahead of responses is disconnected; 17 are served", async () => {
   const port = await start()
   await finish(await dial(port), get("/some").repeat(16) + get("/last"), "[/last]")
   await closed(await dial(port, get("/stuck").repeat(1000)))
   expect([begun, warnings]).toEqual([18, [{ clients: { waitingRequests: 1 } }]])
 })
 
-test("requests that wait are bounded in all: the client with most of them is cut off", async () => {
+test("waiting requests are limited in total: the client with most is disconnected", async () => {
   const port = await start({ heldBytes: 14 * 4096 })
   const few = await dial(port, get("/stuck").repeat(5))
   await vi.waitFor(() => expect(begun).toBe(1))

@@ -3,7 +3,7 @@ import { createTurns } from "./turns.ts"
 
 const turn = () => new Promise(setImmediate)
 
-test("a turn of the event loop begins at most 32 requests, and one of each client before a second of any", async () => {
+test("one turn of the event loop starts at most 32 requests, and one per client before a second of any", async () => {
   const takeTurn = createTurns(() => 0)
   const begun: string[] = []
   for (let i = 0; i < 100; i++) takeTurn("many", () => begun.push("many"))
@@ -16,7 +16,7 @@ test("a turn of the event loop begins at most 32 requests, and one of each clien
   expect(begun).toHaveLength(102)
 })
 
-test("while connections are accepted, one in a turn, so is one request begun", async () => {
+test("while one connection per turn is accepted, one request per turn starts too", async () => {
   let accepted = 0
   const takeTurn = createTurns(() => accepted)
   let begun = 0

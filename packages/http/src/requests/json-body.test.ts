@@ -34,7 +34,7 @@ const start = async () => {
   }
 }
 
-test("a validator gets the body that was read strictly, whatever of the allowed types it has, or what an empty one stands for", async () => {
+test("a validator gets the strictly parsed body of any allowed type, or the default for an empty one", async () => {
   const post = await start()
   for (const type of ["application/json", 'Application/JSON ; charset="UTF-8"', "application/json;"])
     expect(await post('{"name":"x"}', type)).toEqual({ name: "x" })

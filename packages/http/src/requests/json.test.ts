@@ -18,16 +18,16 @@ test.each([
   ["nothing", []],
   ["half a document", [0x7b]],
   ["a key that stands twice", [...bytes('{"a":1,"\\u0061":2}')]],
-])("%s is refused", (_, list) => {
+])("%s is rejected", (_, list) => {
   expect(() => jsonText(Uint8Array.from(list), {})).toThrow("invalid-json")
 })
 
-test("nesting as deep as a body can hold neither overflows nor hangs", () => {
+test("the deepest nesting that fits in a body neither overflows nor hangs", () => {
   const deep = `${"[".repeat(30_000)}${"]".repeat(30_000)}`
   expect(() => jsonText(bytes(deep), {})).not.toThrow()
 })
 
-test("a text of more values than allowed is rejected before it is parsed", () => {
+test("a text with more values than allowed is rejected before it is parsed", () => {
   expect(jsonText(bytes("[1,2]"), { maxValues: 3 })).toEqual({ text: "[1,2]", value: [1, 2] })
   expect(() => jsonText(bytes("[1,2,3"), { maxValues: 3 })).toThrow("invalid")
 })

@@ -14,7 +14,7 @@ test.each([
   ["gzip;q=high", false],
   ["br, *;q=0", false],
   ["gzipped", false],
-])("an Accept-Encoding of %j takes gzip: %j", (header, takes) => {
+])("an Accept-Encoding of %j accepts gzip: %j", (header, takes) => {
   expect(acceptsGzip(header)).toBe(takes)
 })
 
@@ -27,6 +27,6 @@ test.each([
   ['"x"', false],
   ["a", false],
   ["", false],
-])("an If-None-Match of %j names what is there: %j", (header, named) => {
+])("an If-None-Match of %j matches: %j", (header, named) => {
   expect(matchesETag(header, ['"a"', '"b"'])).toBe(named)
 })
