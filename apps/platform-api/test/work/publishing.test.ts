@@ -44,6 +44,17 @@ describe.each(databaseKinds)("publishing stacks on %s", (kind) => {
     expect(deployment).toMatchObject({ status: "active", current_version: 1, spec_name: "orders" })
   })
 
+  test("the URL that the operator's template has for a name is nobody else's, in any spelling", async () => {
+    for (const websocket_url of ["wss://unborn.streams.example", "wss://ORDERS.streams.example:443/"]) {
+      const spec = await owner.newSpec(`squatter-${websocket_url.length}`, { ast_payload: first, websocket_url })
+      const run = { workflow: "publish", spec_id: spec.id }
+      expect(await owner.code("POST", "/api/automation/runs", run)).toBe("websocket-url-taken")
+      expect(await owner.code("POST", "/api/builds", { spec_id: spec.id })).toBe("websocket-url-taken")
+    }
+    const own = await owner.newSpec("owned", { websocket_url: "wss://owned.streams.example" })
+    expect((await owner.published(own.id, first)).status).toBe("succeeded")
+  })
+
   test("a breaking change waits for approval, and a rollback restores the old version", async () => {
     const spec = await owner.newSpec("waiting", { ast_payload: first })
     expect(spec).toMatchObject({ latest_version: 1, entity_name: "Thing" })
