@@ -59,6 +59,11 @@ const hints: Readonly<Record<string, string>> = {
   "snapshot-limit-exceeded": "Pass key, or a smaller limit without where.",
   unreachable: "Call again later; a person checks with svc env that the URL is right.",
   "payment-not-found": "Call list_payments.",
+  aborted: "Nothing was stored or sent. Call the tool again with the same bytes and the same id.",
+  "duplicate-transaction":
+    "Nothing was sent. The message names the payment that has these bytes: look it up in list_payments. Sign other bytes only to pay a second time.",
+  signature_verification_failed:
+    "Nothing was sent. Have the wallet sign the transaction again, and pass what it returns.",
   "id-reused": "Nothing was sent. Use another id for another payment; list_payments shows the ids.",
   "other-relay": "A person runs svc payments settle ID --allow-relay-change if the relay has moved.",
   "journal-damaged": "Don't pay again: a person checks on the chain whether it was paid.",

@@ -58,11 +58,15 @@ export type Settlement = { readonly id: string } & PaymentOutcome
 const checkId = (id: unknown): void => {
   if (
     typeof id === "string" &&
+    id === id.normalize() &&
     /^(?!\s)[^\p{C}\p{Zl}\p{Zp}]+(?<!\s)$/u.test(id) &&
     new TextEncoder().encode(id).length <= 200
   )
     return
-  throw refusal("invalid-id", "An id is 1 to 200 bytes of printable UTF-8, without white space at its ends")
+  throw refusal(
+    "invalid-id",
+    "An id is 1 to 200 bytes of printable UTF-8 in the normal form NFC, without white space at its ends",
+  )
 }
 
 const reused = (id: string, stored: object, given: object): SvcError =>
@@ -71,7 +75,7 @@ const reused = (id: string, stored: object, given: object): SvcError =>
 const duplicate = (id: string, other: string): SvcError =>
   refusal(
     "duplicate-transaction",
-    `Nothing was sent for "${id}": it has the transaction of "${other}", which lands once. Make it differ by a memo or another blockhash`,
+    `Nothing was sent for "${id}": the payment "${other}" has this transaction, which lands once. Only to pay a second time, sign one that differs, by a memo or another blockhash`,
   )
 
 const givenUp = (): SvcError => refusal("aborted", "Given up: nothing was stored or sent")

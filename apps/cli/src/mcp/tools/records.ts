@@ -123,7 +123,7 @@ export const recordTools = [
         ? "Name fewer fields, or narrow where."
         : limit < 100
           ? "Raise limit (100 at most), narrow where, or pass key."
-          : "For more, sort by a field and pass its last value in where (gt or lt)."
+          : "For more, sort by a field that differs in each record, and pass its last value in where (gt or lt)."
       return { view, records: kept, next: read.next, ...(!isAll && { truncated: true, hint }) }
     },
   }),

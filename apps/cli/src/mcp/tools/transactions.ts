@@ -2,7 +2,6 @@ import { isObject } from "@svc/common/json-object"
 import { looksLikeMessage } from "@svc/common/transaction-parts"
 import { ToolError } from "@svc/mcp"
 import { z } from "zod"
-import { CliError } from "../../errors.ts"
 import { listOf, textOf } from "../../output/json-value.ts"
 import { simulate, status } from "../../payments/inspect.ts"
 import { checkParts, decoded } from "../../payments/transaction.ts"
@@ -28,9 +27,8 @@ const messageIn = (transaction: string): string => Buffer.from(checkParts(decode
 
 const checkMessage = (message: string): string => {
   if (looksLikeMessage(decoded(message))) return message
-  throw new CliError("invalid_transaction", "message isn't a compiled message.", {
-    next: "Pass base64 of a transaction as transaction, or of its message as message.",
-  })
+  const hint = "Pass base64 of a transaction as transaction, or of its message as message."
+  throw new ToolError("invalid_transaction", "message isn't a compiled message.", hint)
 }
 
 export const transactionTools = [
