@@ -8,7 +8,7 @@ const mark = "0slug0"
 
 /** The name whose URL this is by the operator's template; undefined if it is nobody's. */
 const nameIn = (url: string, template: string): string | undefined => {
-  const [pattern = ""] = spellingsOf(normaliseWebsocketUrl(template.replaceAll("{slug}", mark)) ?? "ws://-")
+  const [pattern] = spellingsOf(normaliseWebsocketUrl(template.replaceAll("{slug}", mark)) ?? "ws://-")
   const [first = "", ...others] = pattern.split(mark).map((part) => RegExp.escape(part))
   const whole = new RegExp(`^${first}(?<name>[a-z0-9-]+)${others.join(String.raw`\k<name>`)}$`)
   return whole.exec(spellingsOf(url)[0])?.groups?.["name"]
