@@ -222,6 +222,7 @@ test("invalid input is rejected before anything is stored: another blockhash, no
     "\u3000",
     "\ud800",
     "cafe\u0301",
+    "a\u00a0b",
     "x".repeat(201),
     "é".repeat(101),
     7 as unknown as string,
@@ -574,7 +575,7 @@ test("bytes of another id are rejected: in progress, landed, or stored at the sa
   expect(landed).toHaveLength(1)
   await expect(set.pay({}, bytes, "d")).rejects.toMatchObject({
     code: "duplicate-transaction",
-    message: `Nothing was sent for "d": the payment "${landed[0]}" has this transaction, which lands once. Only to pay a second time, sign one that differs, by a memo or another blockhash`,
+    message: `Nothing was sent for "d": the payment "${landed[0]}" has this transaction, which lands once. Don't sign another for it; a second payment differs by a memo or its blockhash`,
   })
   // The id is unused.
   expect(await set.pay({}, set.build(), "d")).toMatchObject({ state: "landed" })

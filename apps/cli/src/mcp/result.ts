@@ -63,7 +63,7 @@ const hints: Readonly<Record<string, string>> = {
   "duplicate-transaction":
     "Nothing was sent. The message names the payment that has these bytes: look it up in list_payments. Sign other bytes only to pay a second time.",
   signature_verification_failed:
-    "Nothing was sent. Have the wallet sign the transaction again, and pass what it returns.",
+    "Nothing was sent: a signature isn't of these bytes. Pass them as the wallet returned them.",
   "id-reused": "Nothing was sent. Use another id for another payment; list_payments shows the ids.",
   "other-relay": "A person runs svc payments settle ID --allow-relay-change if the relay has moved.",
   "journal-damaged": "Don't pay again: a person checks on the chain whether it was paid.",

@@ -59,13 +59,13 @@ const checkId = (id: unknown): void => {
   if (
     typeof id === "string" &&
     id === id.normalize() &&
-    /^(?!\s)[^\p{C}\p{Zl}\p{Zp}]+(?<!\s)$/u.test(id) &&
+    /^[^\p{C}\p{Z}]+(?: +[^\p{C}\p{Z}]+)*$/u.test(id) &&
     new TextEncoder().encode(id).length <= 200
   )
     return
   throw refusal(
     "invalid-id",
-    "An id is 1 to 200 bytes of printable UTF-8 in the normal form NFC, without white space at its ends",
+    "An id is 1 to 200 bytes of printable UTF-8 in the normal form NFC, with no white space but spaces between other characters",
   )
 }
 
@@ -75,7 +75,7 @@ const reused = (id: string, stored: object, given: object): SvcError =>
 const duplicate = (id: string, other: string): SvcError =>
   refusal(
     "duplicate-transaction",
-    `Nothing was sent for "${id}": the payment "${other}" has this transaction, which lands once. Only to pay a second time, sign one that differs, by a memo or another blockhash`,
+    `Nothing was sent for "${id}": the payment "${other}" has this transaction, which lands once. Don't sign another for it; a second payment differs by a memo or its blockhash`,
   )
 
 const givenUp = (): SvcError => refusal("aborted", "Given up: nothing was stored or sent")
