@@ -24,8 +24,8 @@ const stack = (name: string, more: object = {}) => ({
   ...more,
 })
 
-/** A platform with these stacks, two a page; `status` is what it answers. */
-let stacks: unknown[]
+/** A platform with these stacks, with their schemas two a page; `status` is what it answers. */
+let stacks: { readonly name: string; readonly schema?: unknown }[]
 let latest: unknown[]
 let status: number
 let asked: number
@@ -53,12 +53,19 @@ beforeAll(async () => {
       return
     }
     asked++
-    const offset = Number(new URL(request.url ?? "", "http://api").searchParams.get("offset") ?? 0)
+    const [, alone] = /^\/api\/registry\/([^/?]+)\/schema$/.exec(request.url ?? "") ?? []
+    if (alone !== undefined) {
+      response.writeHead(status).end(JSON.stringify(stacks.find(({ name }) => name === alone)))
+      return
+    }
+    const query = new URL(request.url ?? "", "http://api").searchParams
+    const offset = Number(query.get("offset") ?? 0)
+    const end = offset + (query.has("include") ? 2 : 100)
     const etag = `"${JSON.stringify(stacks).length}"`
-    const more = offset + 2 < stacks.length ? { link: `</api/registry?offset=${offset + 2}>; rel="next"` } : {}
+    const more = end < stacks.length ? { link: `</api/registry?include=schema&offset=${end}>; rel="next"` } : {}
     const isKnown = request.headers["if-none-match"] === etag
     response.writeHead(status === 200 && isKnown ? 304 : status, { etag, ...more })
-    response.end(isKnown ? undefined : JSON.stringify(stacks.slice(offset, offset + 2)))
+    response.end(isKnown ? undefined : JSON.stringify(stacks.slice(offset, end)))
   }).listen(0, "127.0.0.1")
   await new Promise((resolve) => api.once("listening", resolve))
 })
@@ -123,6 +130,17 @@ test("stacks are pages without a script, as HTML and Markdown, even beyond the f
   expect(await get("/stacks/auctions", "*/*")).toEqual(twin)
   expect((await get("/stacks/lots")).text).toContain("Gone soon")
   expect((await get("/llms.txt")).text).not.toContain("stacks/auctions")
+})
+
+test("stacks with large schemas, which fill the lists, hide no other", async () => {
+  const large = { schema: { entities: [], types: [{ name: "a".repeat(100_000) }] } }
+  stacks = Array.from({ length: 12 }, (_, n) => stack(`s${100 + n}`, n === 10 ? large : {}))
+  const { get } = await serve()
+  const list = (await get("/stacks.md", "*/*")).text
+  for (const { name } of stacks) expect(list).toContain(name)
+  expect((await get("/stacks/s111.md", "*/*")).text).toContain("state.highest_bidder")
+  expect((await get("/stacks/s110.md", "*/*")).text).toContain("A page can't show this schema")
+  expect(await get("/stacks/s110")).toMatchObject({ status: 200 })
 })
 
 test("an unknown name is 404 and suggests the nearest stack", async () => {
@@ -191,7 +209,7 @@ test("while the API is unavailable the last copy is served with a notice; withou
   stacks = [stack("auctions"), { name: "../odd" }, { name: "half", schema: {} }]
   time = 40_004
   await registry.refresh()
-  expect([...(registry.copy()?.pages.keys() ?? [])]).toEqual(["stacks", "stacks/auctions"])
+  expect([...(registry.copy()?.pages.keys() ?? [])]).toEqual(["stacks", "stacks/auctions", "stacks/half"])
   expect([registry.note(), changes, registry.isAnswering()]).toEqual([undefined, 2, true])
   const away = (reason: string) => ({ host: new URL(apiUrl()).host, reason })
   const again = "the platform can be read again"

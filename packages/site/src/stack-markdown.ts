@@ -118,7 +118,7 @@ export const stackMarkdown = (stack: Stack, urls: Urls): string => {
   const api = stackUrl(urls, name)
   const { entities, types = [] } = schema
   const about = oneLine(description ?? "")
-  const names = oneLine(entities.map((entity) => entity.name).join(", "))
+  const names = oneLine(entities.map((entity) => entity.name).join(", ")) || "see its schema"
   return page(name, `The stack ${name}${about === "" ? "" : `: ${about}`}. Entities: ${names}.`.slice(0, 300), [
     text(about),
     deprecation(stack, urls),
@@ -129,6 +129,7 @@ export const stackMarkdown = (stack: Stack, urls: Urls): string => {
       `- As JSON: [schema](${api}/schema), [AST](${urls.apiUrl}/api/registry/stacks/${encodeURIComponent(name)}/ast), [TypeScript types](${api}/types)`,
     ].join("\n"),
     `## Get the schema\n\n\`\`\`sh\ncurl ${api}/schema\n\`\`\`\n\n\`\`\`sh\nnpx -y ${urls.baseUrl}/cli/svc.tgz explore ${name} --json\n\`\`\``,
+    entities.length === 0 ? "A page can't show this schema. Get it as above." : "",
     ...entities.map(entityText),
     typesText(types),
   ])

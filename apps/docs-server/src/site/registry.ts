@@ -29,8 +29,14 @@ const answerMs = 5000
 // While nobody asks: often until the API was reached once, then for those who search.
 const retryMs = 5000
 const idleMs = 60_000
-/** What is read at most; the rest of the registry has to be read from the API. */
-const most = { lists: 5, bytes: 8 * 2 ** 20, pageCharacters: 200_000 } as const
+/**
+ * What is read at most; the rest of the registry has to be read from the API. Large schemas fill a list early: the stacks behind
+ * them are read alone, some at a time, those with smaller schemas in full.
+ */
+const most = { lists: 5, bytes: 8 * 2 ** 20, alone: 20, bytesAlone: 65_536, pageCharacters: 200_000 } as const
+
+const headSchema = stackSchema.omit({ schema: true }).extend({ content_hash: z.string().default("") })
+type Head = z.infer<typeof headSchema>
 
 const reasonOf = (error: unknown): string => {
   const { cause, code, message } = Object(error) as { cause?: unknown; code?: string; message?: string }
@@ -75,7 +81,7 @@ export const createRegistry = ({
   let reading: Promise<void> | undefined
 
   /** Each page of the list as it was read last, by its URL. */
-  let known = new Map<string, ListPage>()
+  let known: ReadonlyMap<string, ListPage> = new Map()
   const readList = async (url: URL, signal: AbortSignal): Promise<ListPage> => {
     const before = known.get(url.href)
     const headers = before === undefined ? {} : { "If-None-Match": before.etag }
@@ -92,16 +98,52 @@ export const createRegistry = ({
       next: query === undefined ? null : URL.parse(`?${query}`, url),
     }
   }
-  const readAll = async (signal: AbortSignal): Promise<readonly ListPage[]> => {
+  const readLists = async (query: string, signal: AbortSignal): Promise<ReadonlyMap<string, ListPage>> => {
     const lists = new Map<string, ListPage>()
-    const first = new URL(`${readFrom}/api/registry?include=schema&limit=100`)
+    const first = new URL(`${readFrom}/api/registry?${query}`)
     for (let url: URL | null = first; url !== null && lists.size < most.lists;) {
       const one = await readList(url, signal)
       lists.set(url.href, one)
       url = one.next
     }
-    known = lists
-    return [...lists.values()]
+    return lists
+  }
+
+  /** The stacks that no list has with its schema, by name and content. */
+  let alone = new Map<string, Stack>()
+  const keyOf = ({ name, content_hash }: Head): string => `${name} ${content_hash}`
+  const readAlone = async (head: Head, signal: AbortSignal): Promise<void> => {
+    const url = `${readFrom}/api/registry/${head.name}/schema`
+    const response = await fetch(url, { signal, redirect: "error" })
+    if (!response.ok) return
+    const text = await readAtMost(response, most.bytesAlone, "").then(String, () => "{}")
+    const { data = { ...head, schema: { entities: [] } } } = stackSchema.safeParse({ ...head, ...JSON.parse(text) })
+    alone.set(keyOf(head), data)
+  }
+
+  /** All that can be shown, and what changes with it. */
+  const readAll = async (signal: AbortSignal) => {
+    const full = await readLists("include=schema&limit=100", signal)
+    const isWhole = [...full.values()].at(-1)?.next === null
+    const bare = isWhole ? new Map<string, ListPage>() : await readLists("limit=100", signal)
+    known = new Map([...full, ...bare])
+    const entriesOf = (lists: ReadonlyMap<string, ListPage>) =>
+      [...lists.values()].flatMap(({ text }) => z.array(z.unknown()).parse(JSON.parse(text)))
+    const stacks = new Map(readable(stackSchema, entriesOf(full)).map((stack) => [stack.name, stack]))
+    const others = readable(headSchema, [...entriesOf(full), ...entriesOf(bare)]).filter(
+      ({ name }) => !stacks.has(name),
+    )
+    const kept = new Map<string, Stack>()
+    for (const key of others.map(keyOf)) {
+      const stack = alone.get(key)
+      if (stack !== undefined) kept.set(key, stack)
+    }
+    alone = kept
+    const missing = others.filter((head) => !alone.has(keyOf(head))).slice(0, most.alone)
+    await Promise.all(missing.map((head) => readAlone(head, signal)))
+    for (const stack of alone.values()) stacks.set(stack.name, stack)
+    const version = [...[...known.values()].map(({ text }) => text), ...alone.keys()].join("\n")
+    return { stacks: [...stacks.values()], version }
   }
 
   /** The latest changes as JSON; an empty text where the API has no feed. */
@@ -114,11 +156,10 @@ export const createRegistry = ({
     triedAt = now()
     const signal = AbortSignal.any([AbortSignal.timeout(answerMs), stopping.signal])
     try {
-      const [lists, latest] = await Promise.all([readAll(signal), readChanges(signal)])
-      const version = hashOf([...lists.map(({ text }) => text), latest].join("\n"))
+      const [all, latest] = await Promise.all([readAll(signal), readChanges(signal)])
+      const version = hashOf(`${all.version}\n${latest}`)
       if (version !== copy?.version) {
-        const entries = lists.flatMap(({ text }) => z.array(z.unknown()).parse(JSON.parse(text)))
-        const stacks = readable(stackSchema, entries)
+        const { stacks } = all
         const feed = z
           .object({ changes: z.array(z.unknown()) })
           .safeParse(latest === "" ? undefined : JSON.parse(latest))
