@@ -11,7 +11,7 @@ export const { connections } = options
 
 type Rounds = readonly (readonly [ours: Load, peer: Load])[]
 
-/** The median over the rounds, each of which compares what happened within seconds. */
+/** The median over the rounds. Each round compares measurements taken within seconds. */
 const ratioOf = (rounds: Rounds, value: (load: Load) => number): number =>
   median(rounds.map(([ours, peer]) => value(ours) / value(peer)))
 
@@ -25,7 +25,7 @@ const describe = (rounds: Rounds): string => {
 
 /**
  * Adds a row: how many requests the service serves for the processor time that a peer spends on one. Processor time is steady
- * where throughput is not; throughput and latency stand beside it.
+ * while throughput isn't. Throughput and latency are shown next to it.
  */
 export const compare = async (
   table: BenchmarkTable,
@@ -74,7 +74,7 @@ export const compareTelemetry = async (
   collector.stop()
 }
 
-/** Prints the table; exits with 1 where a goal is missed. */
+/** Prints the table; exits with 1 if a goal is missed. */
 export const finish = (table: BenchmarkTable): never => {
   console.log(table.text())
   process.exit(table.met() ? 0 : 1)

@@ -11,7 +11,7 @@ const search = (query: string): string =>
 
 type Row = readonly [
   name: string,
-  /** To the peer; undefined for what it doesn't have. */
+  /** For the peer; undefined if it has no such request. */
   goal: Goal | undefined,
   request: {
     readonly path?: string

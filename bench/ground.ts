@@ -14,7 +14,7 @@ import { allocatorSettings } from "../infra/services.ts"
 
 const apps = join(import.meta.dirname, "../apps")
 
-// As the images run it.
+// As in the images.
 const main = ["src/main.ts"]
 const many = "100000000"
 
@@ -31,7 +31,7 @@ export type Replica = {
 export const residentMb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? Number.NaN) / 1024
 
-/** A collector that takes all and keeps nothing, and the settings by which a service exports to it. */
+/** A collector that accepts everything and stores nothing, and the settings for a service to export to it. */
 export const startCollector = async () => {
   let received = 0
   const server = createServer((request, response) => {
@@ -51,7 +51,7 @@ export const startCollector = async () => {
   }
 }
 
-/** Starts what the services depend on; gives what starts the services. `stop` ends all. */
+/** Starts what the services depend on. Returns functions that start the services; `stop` ends everything. */
 export const openGround = async (nodeFlags: readonly string[] = []) => {
   const postgres = await startPostgres()
   const redis = await startRedis()
@@ -61,7 +61,7 @@ export const openGround = async (nodeFlags: readonly string[] = []) => {
     const child = startProcess(process.execPath, [...nodeFlags, ...args], {
       cwd: join(apps, app),
       env: { ...allocatorSettings, ...env },
-      // Logs are written, and nobody reads them.
+      // Logs are written but not read.
       mute: args === main,
     })
     children.push(child)
@@ -107,9 +107,9 @@ export const openGround = async (nodeFlags: readonly string[] = []) => {
     providerUrl,
     databaseUrl: postgres.url,
     folder: data,
-    /** Settings by which the replicas of a service share their limits. */
+    /** Settings with which the replicas of a service share their limits. */
     limits: { SVC_LIMITS_URL: redis.url, SVC_LIMITS_REPLICAS: "2" },
-    /** What the operator's commands need too. */
+    /** Also for the operator's commands. */
     platformSettings: platform,
     platform: (env: Readonly<Record<string, string>> = {}) => start("platform-api", { ...platform, ...env }),
     docs: (env: Readonly<Record<string, string>> = {}) => start("docs-server", env),
@@ -122,13 +122,13 @@ export const openGround = async (nodeFlags: readonly string[] = []) => {
         SVC_TRANSACTION_INSPECT_REQUESTS_PER_MINUTE: many,
         SVC_TRANSACTION_STATUS_REQUESTS_PER_MINUTE: many,
         SVC_TRANSACTION_SEND_REQUESTS_PER_MINUTE: many,
-        // A replica that goes without the store for a moment has its share alone: more than a load's connections, twice, as those of
-        // the load before are given back behind it.
+        // A replica that briefly runs without the store has only its share. It must exceed twice a load's connections, because those of
+        // the previous load are released later.
         SVC_TRANSACTION_INSPECT_CONCURRENCY: "1024",
         SVC_TRANSACTION_SEND_CONCURRENCY: "64",
         ...env,
       }),
-    /** Publishes the stack whose tokens the relay takes. */
+    /** Publishes the stack whose tokens the relay accepts. */
     publishTransfers: async (): Promise<void> => {
       const stack = ["stack", "publish", "stacks/transfers.stack.json", "--name", "transfers", "--relay"]
       const args = [...main, ...stack, "--websocket-url", transfersUrl]

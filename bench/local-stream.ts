@@ -1,4 +1,4 @@
-// What the local stream takes: from a transfer's confirmation to its record at a subscriber, and a thousand subscribers at once.
+// The local stream's times: from a transfer's confirmation to its record at a subscriber, and a thousand subscribers at once.
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { createSolanaRpc, signature as toSignature } from "@solana/kit"
@@ -56,7 +56,7 @@ try {
   table.add("confirmation to record, median", median(waits), "ms", { atMost: 700 })
   table.add("the slowest", Math.max(...waits), "ms", { atMost: 1_500 })
 
-  // A stream in a process of its own, whose memory is its alone.
+  // The stream has its own process, so its memory can be measured.
   const root = join(import.meta.dirname, "..")
   const env = { PORT: "0", RPC_URL: instance.chainUrl, SVC_API_URL: instance.apiUrl }
   const stream = startProcess(process.execPath, ["src/main.ts"], { cwd: join(root, "packages/local-stream"), env })

@@ -12,7 +12,7 @@ export type PeerEnv = { Variables: RequestIdVariables }
 // More than a load sends.
 const mostPerMinute = 100_000_000
 
-/** @param callerOf who a request counts for */
+/** @param callerOf whose limit a request counts for */
 export const createPeer = (callerOf: (c: Context) => string) => {
   const log = pino(pino.destination({ dest: "/dev/null", sync: false, minLength: 4096 }))
   const counts = new Map<string, number>()

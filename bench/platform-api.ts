@@ -7,7 +7,7 @@ import { openGround, residentMb } from "./ground.ts"
 const ground = await openGround()
 const table = createBenchmarkTable()
 
-// The first one brings the tables up to date.
+// The first one migrates the tables.
 await ground.platform()
 const service = await ground.platform()
 table.add("start on PostgreSQL, migrations done", service.startMs, "ms", { atMost: 1000 })
@@ -18,7 +18,7 @@ const signUp = async () => {
   const signedUp: unknown = await (await fetch(`${service.url}/api/agents/signup`, { method: "POST" })).json()
   return z.object({ slug: z.string(), api_key: z.string() }).parse(signedUp)
 }
-// One agent a connection: requests of one key could share a look-up.
+// One agent per connection, because requests of one key could share a look-up.
 const agents = await Promise.all(Array.from({ length: connections }, signUp))
 const headers = agents.map(({ api_key: key }) => ({ authorization: `Bearer ${key}` }))
 const schemaPath = "/api/registry/transfers/schema"

@@ -27,7 +27,7 @@ const post = async (path: string, body: object, headers: Record<string, string> 
 }
 const { api_key: key } = z.object({ api_key: z.string() }).parse(await post("/api/agents/signup", {}))
 const session = { websocket_url: transfersUrl, scope: "transaction:inspect transaction:send" }
-/** A target of the relay's, with its own token, because tokens expire. */
+/** A target at the relay, with its own token, because tokens expire. */
 const target = async (
   { url, pid }: Pick<LoadTarget, "url" | "pid">,
   route: string,
@@ -43,7 +43,7 @@ const rpc = (method: string, params: unknown[]): LoadTarget => ({
   body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
 })
 
-// As large as a packet: one signature of any bytes, and a message that nobody checks here.
+// As large as a packet: one signature of any bytes, and a message that isn't checked here.
 const transaction = Buffer.concat([Buffer.from([1]), Buffer.alloc(1231, 7)]).toString("base64")
 const provider = {
   "latest-blockhash": rpc("getLatestBlockhash", [{ commitment: "confirmed" }]),

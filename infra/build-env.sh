@@ -1,5 +1,5 @@
-# Sourced by the Dockerfile's build steps: the versions that the workspace names, and the builder's own certificates and
-# registry settings where they were given.
+# Sourced by the Dockerfile's build steps: the versions in the workspace, and the builder's certificates and registry
+# settings, if there are any.
 export TURBO_TELEMETRY_DISABLED=1 npm_config_update_notifier=false CI=true
 if [ -s /run/secrets/certificates ]; then
   export NODE_EXTRA_CA_CERTS=/run/secrets/certificates SSL_CERT_FILE=/run/secrets/certificates

@@ -1,4 +1,4 @@
-// An example of what SVC_DEPLOY_HOOK_URL names: it checks the signature, and says what a stream server would now do.
+// An example receiver for SVC_DEPLOY_HOOK_URL. It checks the signature, and says what a stream server would do.
 //   SVC_DEPLOY_HOOK_SECRET=whsec_… node infra/deploy-hook-receiver.ts 4010
 import { createServer, type IncomingMessage } from "node:http"
 import { Webhook } from "standardwebhooks"
@@ -20,7 +20,7 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
 }
 
 const webhook = new Webhook(process.env["SVC_DEPLOY_HOOK_SECRET"] ?? "")
-// The same id comes again when an answer was lost: what was done for it is not done twice.
+// After a lost response the same id comes again. Its action isn't repeated.
 const done = new Set<string>()
 
 const handle = async (request: IncomingMessage): Promise<void> => {
@@ -29,7 +29,7 @@ const handle = async (request: IncomingMessage): Promise<void> => {
   const id = headers["webhook-id"] ?? ""
   if (done.has(id)) return
   if (data.ast_url !== null && (type === "deployment.deploy" || type === "deployment.restart")) {
-    // The link needs no key and is good for an hour: never log it.
+    // The link needs no key and is valid for an hour: never log it.
     const ast = (await (await fetch(data.ast_url)).json()) as { readonly stack_name: string }
     console.log(JSON.stringify({ serve: data.name, version: data.version, stack: ast.stack_name }))
   } else console.log(JSON.stringify({ end: data.name }))
@@ -39,7 +39,7 @@ const handle = async (request: IncomingMessage): Promise<void> => {
 const server = createServer((request, response) => {
   handle(request).then(
     () => response.writeHead(204).end(),
-    // Anything but a 2xx is tried again, for 10 minutes.
+    // Any status but a 2xx is retried for 10 minutes.
     () => response.writeHead(400).end(),
   )
 })

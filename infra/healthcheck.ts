@@ -1,4 +1,4 @@
-// The image's health check: asks the service in the working directory whether it serves. Exit code 0 or 1, nothing else.
+// The image's health check: checks the service in the working directory. Exit code 0 or 1, without output.
 import { reachableHost, services } from "./services.ts"
 
 const service = services.find(({ folder }) => process.cwd().endsWith(`/${folder}`))

@@ -11,7 +11,7 @@ export const worksHere: Works = (command, args, env = {}) =>
 
 const chroot = { BUILDAH_ISOLATION: "chroot" }
 
-/** Each with the arguments that tell whether it works: a docker client may be there while its engine is away. */
+/** Each with the arguments that check whether it works: a docker client may exist without a running engine. */
 const engines: readonly (readonly [Engine, probe: string[]])[] = [
   [{ command: "docker", env: { DOCKER_BUILDKIT: "1" } }, ["version", "--format", "{{.Server.Version}}"]],
   [{ command: "podman", env: {} }, ["info"]],
@@ -20,7 +20,7 @@ const engines: readonly (readonly [Engine, probe: string[]])[] = [
   [{ command: "buildah", env: { ...chroot, STORAGE_DRIVER: "vfs" } }, ["info"]],
 ]
 
-/** The first engine that works, or the one that is named. */
+/** The first engine that works, or the one in the setting. */
 export const chooseEngine = (works: Works, named?: string): Engine | undefined =>
   engines.find(
     ([{ command, env }, probe]) => (named === undefined || named === command) && works(command, probe, env),

@@ -1,8 +1,8 @@
-// The services of this repository in one table: another service is another row; and how Node runs each. Its readers
-// are `pnpm start`, and the image's health check and smoke test.
+// The services of this repository, one per row, and how Node runs each. Used by `pnpm start`, and by the image's health check and
+// smoke test.
 
 export type Service = {
-  /** What people call it, and the prefix of its log lines under `pnpm start`. */
+  /** Its name for people, and the prefix of its log lines under `pnpm start`. */
   readonly name: string
   /** Its folder, from the repository's root. */
   readonly folder: string
@@ -10,15 +10,15 @@ export type Service = {
   readonly defaultPort: number
   /** Sets its port under `pnpm start`. */
   readonly portVariable: string
-  /** Tells every service where this one can be reached; none where only its port is asked for. */
+  /** The variable with its URL, for every service; none if only its port is needed. */
   readonly urlVariable?: string
-  /** Its URL without port; `http://localhost` unless given. */
+  /** Its URL without port; by default `http://localhost`. */
   readonly urlHost?: string
   /** Services that it reads as soon as it runs, none of which needs another: `pnpm start` starts it after these. */
   readonly needs?: readonly string[]
-  /** Answers 200 as long as the process serves, whatever its database does. */
+  /** Returns 200 as long as the process serves requests, whatever its database does. */
   readonly livePath: string
-  /** Answers 200 once the service can do its work. */
+  /** Returns 200 once the service can do its work. */
   readonly readyPath: string
   /** What a person finds there. */
   readonly offers: string
@@ -78,10 +78,10 @@ export const services: readonly Service[] = [
   },
 ]
 
-/** How Node's allocator is set under `pnpm start`, and by the Dockerfile in the images: each service holds about 10 MB less. */
+/** How Node's allocator is set under `pnpm start`, and by the Dockerfile in the images: each service uses about 10 MB less. */
 export const allocatorSettings = { MALLOC_ARENA_MAX: "2" }
 
-/** The host by which this machine reaches a service whose `HOST` is given, as URLs write it. */
+/** The host by which this machine reaches a service with this `HOST`, as in a URL. */
 export const reachableHost = (host = ""): string => {
   if (["", "0.0.0.0", "::"].includes(host)) return "127.0.0.1"
   return host.includes(":") ? `[${host}]` : host

@@ -1,6 +1,6 @@
 // Sets the version of the images, svc-client, the tool and the skill file, and regenerates the files that contain it and the
-// baseline that the next version is compared with. Usage: pnpm bump 1.2.3. The current version again, until it is released,
-// takes up what has changed.
+// baseline that the next version is compared with. Usage: pnpm bump 1.2.3. Until a version is released, run it again
+// with the same version to include later changes.
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 

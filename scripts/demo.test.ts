@@ -18,10 +18,10 @@ const refuses = (port: number): Promise<boolean> =>
   })
 
 test("Ctrl-C in the middle of the demo stops all services and leaves no file", async () => {
-  // The demo builds the tool when it has changed, and the compiler keeps a cache where files of a moment go.
+  // The demo builds the tool if it has changed, and the compiler has a cache among the temporary files.
   expect(await buildTool(join(import.meta.dirname, ".."))).toBeUndefined()
   const folder = await testFolder()
-  // setsid gives it a process group of its own, as a terminal does with what it runs.
+  // setsid gives it its own process group, as a terminal does.
   const demo = startProcess("setsid", [process.execPath, join(import.meta.dirname, "demo.ts")], {
     env: { TMPDIR: folder },
   })

@@ -42,5 +42,5 @@ try {
 } finally {
   await instance.stop()
 }
-// A step that was interrupted may still wait for a service that has stopped.
+// An interrupted step may still wait for a service that has stopped.
 process.exit()

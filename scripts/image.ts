@@ -1,5 +1,5 @@
 // Builds a service's image, svc/<app>:<version>, with docker, podman or buildah, whichever works on this machine.
-// Usage: node scripts/image.ts <app>, the name of a folder in apps. SVC_IMAGE_ENGINE and SVC_IMAGE_BASE name
+// Usage: node scripts/image.ts <app>, the name of a folder in apps. SVC_IMAGE_ENGINE and SVC_IMAGE_BASE set
 // another program and another base image.
 import { execFileSync, spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -21,7 +21,7 @@ const text = (command: string, args: string[]): string =>
 
 const localBase = (): string => text(join(root, "infra/base-image.sh"), []).split("\n").at(-1) ?? ""
 
-/** With buildah the base is made here, from Debian packages, which installs buildah too where it is missing. */
+/** For buildah the base image is built here from Debian packages, which also installs buildah if it is missing. */
 const engineAndBase = (): { engine: Engine; base: string | undefined } => {
   const base = process.env["SVC_IMAGE_BASE"] || undefined
   const named = process.env["SVC_IMAGE_ENGINE"] || undefined

@@ -1,4 +1,4 @@
-// Fails when a production dependency of any app or package has a licence that is not on the list.
+// Fails if a production dependency of any app or package has a licence that is not on the list.
 import { execFileSync } from "node:child_process"
 import { join } from "node:path"
 
@@ -25,14 +25,14 @@ type LicenceGroups = Readonly<
 
 /**
  * Whether an SPDX expression allows use under some allowed licence: one side of an OR is enough, an AND needs both. Nested
- * parentheses are refused: a person should read those.
+ * parentheses are rejected: a person should read those.
  */
 export const isAllowed = (expression: string): boolean => {
   const bare = expression.trim().replace(/^\(([^()]*)\)$/, "$1")
   return bare.split(" OR ").some((side) => side.split(" AND ").every((licence) => allowed.has(licence.trim())))
 }
 
-/** Each package whose licence is not allowed, as one line for people. */
+/** Each package whose licence isn't allowed, as one line for people. */
 export const refusedPackages = (groups: LicenceGroups): readonly string[] =>
   Object.entries(groups).flatMap(([licence, packages]) =>
     isAllowed(licence) ? [] : packages.map(({ name, versions }) => `${name}@${versions.join(", ")}: ${licence}`),

@@ -1,4 +1,4 @@
-// `pnpm lines`: how many lines of source there are, without tests, benchmarks, migrations and generated files.
+// `pnpm lines`: counts the lines of source, without tests, benchmarks, migrations and generated files.
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 

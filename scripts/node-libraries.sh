@@ -1,6 +1,6 @@
 #!/bin/sh
-# The workspace's own Node needs a library of GCC's, libatomic, which the smallest Debian systems come without. Run after
-# an install: adds it where it may (root, apt), and elsewhere says what is missing. Does nothing when that Node starts.
+# The workspace's own Node needs GCC's library libatomic, which the smallest Debian systems lack. Runs after an install:
+# installs it if it can (root, apt), and otherwise says what is missing. Does nothing if that Node starts.
 wanted=$(sed -n 's/^nodeVersion: *\([0-9]*\).*/\1/p' pnpm-workspace.yaml)
 if said=$(node --version 2>&1); then
   major=${said#v}

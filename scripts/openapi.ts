@@ -1,5 +1,5 @@
-// Writes what is made from routes, schemas and constants: each service's openapi.json, of these the reference pages and the types
-// of the client library, and the facts that stand in the pages. Tests compare all of it.
+// Writes what is generated from routes, schemas and constants: each service's openapi.json, from these the reference pages and the
+// types of the client library, and the facts in the pages. Tests compare all of it.
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { document as docsServer } from "../apps/docs-server/scripts/openapi.ts"

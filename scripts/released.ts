@@ -89,7 +89,7 @@ const settingsOf = (app: string): [string, string][] =>
     value,
   ])
 
-/** What this tree has. */
+/** The surface of this tree. */
 export const currentSurface = (): Surface => {
   const operations = apps.flatMap(operationsOf)
   return {
@@ -101,13 +101,13 @@ export const currentSurface = (): Surface => {
   }
 }
 
-/** What the baseline has. */
+/** The surface of the baseline. */
 export const releasedSurface = (): Surface => surfaceSchema.parse(JSON.parse(readFileSync(file, "utf8")))
 
 /** Makes this tree's surface the baseline. */
 export const writeReleased = (): void => writeFileSync(file, `${JSON.stringify(currentSurface(), null, 2)}\n`)
 
-/** Operations and response fields that are gone. */
+/** Operations and response fields that were removed. */
 export const removals = (before: Surface["responses"], now: Surface["responses"]): string[] =>
   Object.entries(before).flatMap(([operation, fields]) => {
     const left = now[operation]
@@ -128,7 +128,7 @@ const difference = <Value>(before: Record<string, Value>, now: Record<string, Va
     (key) => JSON.stringify(before[key]) !== JSON.stringify(now[key]),
   )
 
-/** The words by which a changelog has to name what differs: a path, a variable, a command or an option. */
+/** The names of differences that the changelog must contain: a path, a variable, a command or an option. */
 export const changedNames = (before: Surface, now: Surface): string[] => {
   const paths = difference(before.operations, now.operations).map((key) => key.split(" ").at(-1) ?? key)
   const settings = difference(before.settings, now.settings).map((key) => key.split(" ").at(-1) ?? key)

@@ -1,5 +1,5 @@
 // Writes one bill of materials per app, out/sbom/<app>.cdx.json (CycloneDX 1.6): what runs in production, with versions,
-// licences and hashes out of the lockfile. Each is checked against the official schema.
+// licences and hashes from the lockfile. Each is checked against the official schema.
 import { execFileSync } from "node:child_process"
 import { mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"

@@ -25,7 +25,7 @@ try {
   const { page } = await browser.open(instance.docsUrl)
   const devtools = await page.context().newCDPSession(page)
   const shoot = async (file: string): Promise<void> => {
-    // A third of what it takes as PNG.
+    // A third of the size of a PNG.
     const { data } = await devtools.send("Page.captureScreenshot", { format: "webp", quality: 80 })
     await writeFile(file, Buffer.from(data, "base64"))
   }
@@ -34,9 +34,9 @@ try {
     if (ready.startsWith(".found")) await page.locator(".top .search input").pressSequentially("rotate a key")
     await page.locator(ready).first().waitFor()
     if (ready === drawn) {
-      // The chart begins with the changes a second, until a record says which fields there are.
+      // The chart starts with changes per second, until a record shows which fields exist.
       await page.locator(rows).nth(4).waitFor()
-      // Enough for a line that shows how amounts change.
+      // Enough for a line with changing amounts.
       await page.waitForFunction(() => Number(/(\d+) points/.exec(document.body.innerText)?.[1]) > 20, null, {
         timeout: 120_000,
       })

@@ -1,4 +1,4 @@
-// The real start script over services of the test's own: small programs in the folders where it looks for the real ones.
+// The real start script with the test's own services: small programs in the folders of the real ones.
 import { once } from "node:events"
 import { cp, mkdir, writeFile } from "node:fs/promises"
 import { createServer, connect } from "node:net"
@@ -32,14 +32,14 @@ beforeEach(async () => {
   env = { SVC_DOCS_PORT: String(await freePort()), SVC_RELAY_PORT: String(await freePort()) }
 })
 
-/** Starts the script over programs in the places of apps. */
+/** Starts the script with programs in place of the apps. */
 const start = async (apps: Readonly<Record<string, string>>): Promise<TestProcess> => {
   for (const [app, source] of Object.entries(apps)) {
     const main = join(root, "apps", app, "src/main.ts")
     await mkdir(dirname(main), { recursive: true })
     await writeFile(main, source)
   }
-  // setsid gives the script a process group of its own, as a terminal does with what it runs.
+  // setsid gives the script its own process group, as a terminal does.
   return testProcess("setsid", [process.execPath, "scripts/start.ts"], { cwd: root, env })
 }
 
@@ -80,7 +80,7 @@ test("services stop by themselves if the script is killed without warning", asyn
   const script = await start({ relay: obedient })
   await script.waitFor(/All services are up/)
   script.kill("SIGKILL")
-  // Nothing tells when the service has stopped: what would have, its channel to the script, is what was cut.
+  // Nothing reports when the service has stopped, because its channel to the script was cut.
   await expect.poll(() => listens(env["SVC_RELAY_PORT"]), { timeout: 30_000 }).toBe(false)
 })
 

@@ -1,4 +1,4 @@
-// `pnpm start`: every service of this repository, wired to each other, until Ctrl-C.
+// `pnpm start` runs every service of this repository, connected to each other, until Ctrl-C.
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 
@@ -42,7 +42,7 @@ const [platform, docs] = ["platform", "docs"].map((name) => planned.find(({ serv
 if (docs !== undefined) say("Building the command-line tool, the client library and the pages' scripts…")
 const built = buildTool(root)
 if (platform !== undefined) say("Opening the database, with a developer's account and a key for live pages…")
-// One after the other: each opens the embedded database.
+// One after the other, because each opens the embedded database.
 const developerKey = platform === undefined ? undefined : await makeDeveloper(root, platform.env)
 const ready = await withViewerKey(planned)
 say("Starting the services…")

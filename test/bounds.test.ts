@@ -109,7 +109,7 @@ const bounds: readonly Bound[] = [
   ["limits.md", "wait to be read | #, then 429", maxWaitingPerOwner, String],
   ["publishing.md", "the link expires after #", goodForMs, hours],
   ["docs/operations.md", "which is a credential for #", goodForMs, hours],
-  ["infra/deploy-hook-receiver.ts", "is good for #", goodForMs, hours],
+  ["infra/deploy-hook-receiver.ts", "is valid for #", goodForMs, hours],
   ["apps/platform-api/src/routes/specs/ast-link.ts", "It is valid for #", goodForMs, hours],
   ["publishing.md", "within # minutes, the change fails", triedForMs, minutes],
   ["docs/operations.md", "for # minutes, with the same `webhook-id`", triedForMs, minutes],

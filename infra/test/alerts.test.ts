@@ -1,4 +1,4 @@
-// Each alert against series that must and must not fire it, by promtool. An alert whose expression is dead turns its test red.
+// Each alert against series that must and must not fire it, by promtool. A dead expression fails its test.
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -25,7 +25,7 @@ type Case = {
   /** One sample a minute, as promtool writes them. */
   readonly series: Readonly<Record<string, string>>
   readonly minute: number
-  /** The labels of each alert that fires; none must where there are none. */
+  /** The labels of each alert that must fire; if there are none, none may. */
   readonly fires: readonly Readonly<Record<string, string>>[]
 }
 
@@ -36,7 +36,7 @@ const fires = (series: Case["series"], minute: number, ...labels: Case["fires"][
 })
 const quiet = (series: Case["series"], minute: number): Case => ({ series, minute, fires: [] })
 
-/** Series of a counter, by the value of one label: how much comes each minute. */
+/** Series of a counter, by the value of one label: how much is added each minute. */
 const counters = (metric: string, label: string, perMinute: Readonly<Record<string, number>>, more = "") =>
   Object.fromEntries(
     Object.entries(perMinute).map(([value, rate]) => [`${metric}{${label}="${value}"${more}}`, `0+${rate}x200`]),
@@ -224,7 +224,7 @@ test.skipIf(!hasPromtool && process.env["CI"] !== "true").each(rules)(
       const dead = name.startsWith('"') ? '"dead"' : "dead"
       return writeCases({ ...alert, expr: alert.expr.replaceAll(name, dead) }, `dead-${index}`)
     })
-    // It tells of a failure elsewhere: only a rule that passes has a verdict here.
+    // It reports a failure elsewhere: only a rule that passes has a verdict here.
     const told = promtool(files).stdout.split("Unit Testing:").slice(1)
     expect(told.map((text) => text.trim())).toEqual(files)
   },

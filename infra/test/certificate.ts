@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
 
-/** Writes a new key and its own certificate for host names, which is valid for so many days. */
+/** Writes a new key and its own certificate for host names, which is valid for a number of days. */
 export const makeCertificate = (key: string, cert: string, names: readonly string[], days: number): void => {
   const subject = ["-subj", "/CN=svc", "-addext", `subjectAltName=${names.map((name) => `DNS:${name}`).join()}`]
   const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key]

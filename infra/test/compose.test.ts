@@ -40,7 +40,7 @@ type Compose = {
 const read = (file: string): string => readFileSync(join(import.meta.dirname, "..", file), "utf8")
 
 const filledIn = new Set<string>()
-/** `${NAME:-default}` and `${NAME:?message}` as compose fills them in, with every variable that has no default given. */
+/** `${NAME:-default}` and `${NAME:?message}` as compose fills them in, with a value for every variable without a default. */
 const interpolated = (text: string): string =>
   text.replaceAll(/\$\{([A-Z_]+)(?::-([^}]*)|:\?[^}]*)\}/g, (_, name: string, fallback: string | undefined) => {
     filledIn.add(name)
@@ -57,7 +57,7 @@ const names = Object.keys(compose.services)
 const caddyfile = read("Caddyfile")
 
 test("compose.yaml is valid by the compose specification", () => {
-  // Its `$schema` and `id`s are of a draft's spelling that the validator does not know.
+  // The validator doesn't know the spelling of its `$schema` and `id`s, which are from another draft.
   const text = JSON.stringify(composeSchema, (key, value: unknown) =>
     ["$schema", "id"].includes(key) && typeof value === "string" ? undefined : value,
   )
@@ -100,7 +100,7 @@ test("no service runs as root except the one that changes a folder's owner", () 
   const own = new Set<string>([...apps, "migrate"])
   const root = names.filter((name) => !own.has(name) && ["root", undefined].includes(service(name).user))
   expect(root).toEqual(["certificates-owner"])
-  // The images of this repository name a user of their own.
+  // The images of this repository set their own user.
   expect(read("Dockerfile")).toMatch(/^USER node$/m)
 })
 

@@ -17,12 +17,12 @@ type ImageSettings = {
 }
 
 export type RunningContainer = {
-  /** Everything the process wrote so far, stdout and stderr. */
+  /** Everything that the process has written so far, stdout and stderr. */
   readonly output: () => string
   readonly signal: (signal: NodeJS.Signals) => void
   /** Exit code, or 128 and more after a signal. */
   readonly exited: Promise<number>
-  /** Runs a command beside the process, as root or as the image's user: its exit code and what it wrote. */
+  /** Runs a command next to the process, as root or as the image's user. Returns its exit code and output. */
   readonly exec: (command: readonly string[], as: "root" | "user") => { code: number | null; output: string }
 }
 
@@ -30,13 +30,13 @@ export type Container = {
   readonly settings: ImageSettings
   /** The image's files, to look at. */
   readonly files: string
-  /** Starts the entry point with arguments and variables of the caller's. /data is one folder until `remove`. */
+  /** Starts the entry point with the caller's arguments and variables. /data is one folder until `remove`. */
   readonly run: (args: readonly string[], env: Readonly<Record<string, string>>) => RunningContainer
-  /** Ends what runs and removes all traces. */
+  /** Ends the process and removes everything. */
   readonly remove: () => Promise<void>
 }
 
-// Mounts stay in a namespace of their own and go with its last process.
+// Mounts stay in their own namespace and end with its last process.
 const inside = `
 root=$1 data=$2 user=$3 folder=$4; shift 4
 mount --bind "$root" "$root"
@@ -48,7 +48,7 @@ mount --bind "$data" "$root/data"
 exec setpriv --no-new-privs chroot --userspec "$user" "$root" env --chdir "$folder" "$@"
 `
 
-/** The ids of a user of the image's, from its own list of users. */
+/** The ids of a user of the image, from its list of users. */
 const idsOf = (user: string, files: string): { uid: number; gid: number } => {
   const line = readFileSync(join(files, "etc/passwd"), "utf8")
     .split("\n")

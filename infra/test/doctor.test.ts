@@ -1,4 +1,4 @@
-// `doctor` of the three services against real servers: all is well first, then one fault after the other.
+// `doctor` of the three services against real servers: first without a fault, then with one fault at a time.
 import { spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -58,11 +58,11 @@ const examine = async (app: App, env: Env) => {
 
 const genesis = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"
 type Answers = Record<string, { body: unknown; headers?: Env; status?: number }>
-/** What the provider, the platform and the proxy in front of each service answer, by path. */
+/** The responses of the provider, the platform and the proxy in front of each service, by path. */
 let answers: Answers
 let others: Awaited<ReturnType<typeof startReceiver>>
 let postgres: Awaited<ReturnType<typeof startPostgres>>
-/** The database with the page's owner and service, and more roles that are wrong in one way each. */
+/** The database with the page's owner and service, and more roles with one fault each. */
 const databaseOf = (role: string, name = "svc") => `postgres://${role}@127.0.0.1:${postgres.port}/${name}`
 const psql = (url: string, ...args: string[]) => {
   const { status, stderr } = spawnSync("psql", ["--quiet", "--set=ON_ERROR_STOP=1", ...args, url], { encoding: "utf8" })

@@ -16,7 +16,7 @@ const moduleOf = (apiVersion: string): string => {
   return version === undefined ? `core/${group}` : `${group.split(".")[0]}/${version}`
 }
 
-/** What is wrong with manifests, a line each; nothing when nothing is. */
+/** The problems of manifests, one line each; empty if there are none. */
 export const typeProblems = async (manifests: readonly Manifest[]): Promise<readonly string[]> => {
   const folder = await mkdtemp(join(tmpdir(), "svc-kubernetes-"))
   try {

@@ -82,7 +82,7 @@ test.each(["docs-server", "platform-api"])("%s stays up through rollouts and dra
   expect(own.map(({ spec: budget }) => budget?.maxUnavailable)).toEqual([1])
 })
 
-// Seconds from SIGTERM to the last word: what is in flight, and what is sent after it.
+// Seconds from SIGTERM to the end: running requests, and what is sent after them.
 const { timeoutMs } = await readRelayConfig({})
 const relayDrain = Math.max(...Object.values(timeoutMs)) / 1000 + 0.5
 const drains = { "docs-server": 5, relay: relayDrain + 5 + 5, "platform-api": 10 }
@@ -90,7 +90,7 @@ const drains = { "docs-server": 5, relay: relayDrain + 5 + 5, "platform-api": 10
 describe.each(apps)("%s", (name) => {
   test("is alive while its process responds, and gets requests while it can work", () => {
     const livePath = services.find(({ folder }) => folder === `apps/${name}`)?.livePath
-    // An outage of the database must not hide the platform's answers.
+    // An outage of the database must not hide the platform's responses.
     const readyPath = name === "platform-api" ? livePath : "/readyz"
     const { startupProbe, livenessProbe, readinessProbe } = pod(name).container
     for (const probe of [startupProbe, livenessProbe]) expect(probe?.httpGet).toEqual({ path: livePath, port: "http" })

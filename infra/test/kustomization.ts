@@ -13,13 +13,13 @@ export type Manifest = {
   readonly metadata: { readonly name: string; readonly namespace?: string }
 }
 
-/** Whether the manifests can't be rendered here: kubectl is missing. In CI that is a failure. */
+/** Whether the manifests can't be rendered here, because kubectl is missing. In CI that is a failure. */
 export const noKubectl = spawnSync("kubectl", ["version", "--client"]).status !== 0 && process.env["CI"] === undefined
 
 // What kustomize appends to the names of generated config maps.
 const nameHash = /-[bcdfghkmt2456789]{10}$/gm
 
-/** What `kubectl kustomize` makes of a folder in infra/kubernetes, config maps without the hash in their names. */
+/** The output of `kubectl kustomize` for a folder in infra/kubernetes, without the hash in the names of config maps. */
 export const renderKustomization = (folder: string): readonly Manifest[] => {
   if (noKubectl) return []
   const path = join(import.meta.dirname, "../kubernetes", folder)
@@ -39,7 +39,7 @@ type Kinds = {
   ServiceAccount: ServiceAccount
 }
 
-/** Looks manifests up by kind and name. That they have their kind's type is what `typeProblems` proves. */
+/** Looks up manifests by kind and name. `typeProblems` checks that they have their kind's type. */
 export const lookUp = (manifests: readonly Manifest[]) => {
   const ofKind = <K extends keyof Kinds>(kind: K): readonly Kinds[K][] =>
     manifests.filter((manifest) => manifest.kind === kind) as unknown[] as Kinds[K][]

@@ -1,5 +1,5 @@
-// docs/operations.md tells operators what to type. What can be run here is run, in the page's order, against the real
-// services, with the page's own roles on a PostgreSQL server.
+// docs/operations.md has commands for operators. Those that can run here are run in the page's order against the real services, with
+// the page's own roles on a PostgreSQL server.
 import { execFile, spawnSync } from "node:child_process"
 import { cp, glob, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -22,7 +22,7 @@ import { fencesOf } from "../../apps/docs-server/test/content/steps.ts"
 
 const root = join(import.meta.dirname, "../..")
 const page = await readFile(join(root, "docs/operations.md"), "utf8")
-/** Behind a fence's language stands what is done with it here: `run`, `run=embedded`, `serve=relay`, `restart=relay`. */
+/** After a fence's language comes what this test does with it: `run`, `run=embedded`, `serve=relay`, `restart=relay`. */
 const fences = fencesOf(page).map(({ heading, language, info, text }) => {
   const [action = "", argument = ""] = info.split("=")
   return { heading, language, action, argument, code: text.trimEnd() }
@@ -80,7 +80,7 @@ test("the log lines that the page tells operators to watch for are written by th
 const needed = ["bash", "curl", "openssl", "psql", "pg_dump"]
 const isMissing = needed.some((name) => spawnSync("sh", ["-c", `command -v ${name}`]).status !== 0)
 
-// Some of it starts a process five times over.
+// Some commands start five processes.
 const patience = { timeout: 120_000 }
 
 describe.skipIf(isMissing && process.env["CI"] === undefined)("the page's commands", patience, () => {
@@ -98,7 +98,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the page's comman
     folder = await mkdtemp(join(tmpdir(), "svc-operations-"))
     await cp(join(root, "infra"), join(folder, "infra"), { recursive: true })
     for (const name of ["apps", "packages", "node_modules"]) await symlink(join(root, name), join(folder, name))
-    // Only root may become the database's superuser; anybody else's server trusts whom he says he is.
+    // Only root may become the database's superuser; another user's server trusts any name.
     if (process.getuid?.() !== 0) {
       await mkdir(join(folder, "bin"))
       await writeFile(join(folder, "bin/runuser"), '#!/bin/sh\nshift 3\nPGUSER=postgres exec "$@"\n', { mode: 0o755 })
@@ -116,7 +116,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the page's comman
       PATH: `${folder}/bin:${dirname(process.execPath)}:${process.env["PATH"]}`,
       HOME: folder,
       NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
-      // Where the test's servers are. All else the page's commands set.
+      // Where the test's servers are. The page's commands set everything else.
       PGHOST: "127.0.0.1",
       PGPORT: String(postgres.port),
       DATABASE_SERVER: `127.0.0.1:${postgres.port}`,
@@ -139,16 +139,16 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the page's comman
     await rm(folder, { recursive: true, force: true })
   })
 
-  /** What a command of the embedded database's part of the page finds set. */
+  /** The variables for commands of the page's part about the embedded database. */
   const embedded = { DATABASE_URL: "" }
 
-  /** Runs a script where all that the page's commands defined is set. Gives what it printed. */
+  /** Runs a script with everything that the page's commands have defined. Returns its output. */
   const shell = async (script: string, change: Record<string, string> = {}): Promise<string> => {
     const whole = `set -euo pipefail; source "$HOME/state"; ${script}`
     const { stdout } = await promisify(execFile)("bash", ["-c", whole], { cwd: folder, env: { ...env, ...change } })
     return stdout
   }
-  /** What only the page's commands add, one after another: what they defined is there for all after them. */
+  /** What the page's commands define, in order, is available to all later ones. */
   const keep = `{ declare -f; declare -p key token SVC_STREAM_URL 2>/dev/null || true; } > "$HOME/state.new"
 mv "$HOME/state.new" "$HOME/state"`
 
@@ -171,7 +171,7 @@ mv "$HOME/state.new" "$HOME/state"`
     await serve(fence)
   }
 
-  /** Does what a heading says, in its order, and gives what its commands printed. */
+  /** Runs the commands below a heading in order, and returns their output. */
   const follow = async (heading: string, afterRestart = async () => {}): Promise<readonly string[]> => {
     const printed: string[] = []
     for (const fence of fences.filter((candidate) => candidate.heading === heading)) {
@@ -303,7 +303,7 @@ mv "$HOME/state.new" "$HOME/state"`
   test("keep keys, settings and dumps out of the repository or from other users, and the owner's from the service", async () => {
     const kept = await readdir(join(folder, "private"))
     expect(kept).toContain("svc_owner.url")
-    // Its folder becomes the service's user's.
+    // Its folder now belongs to the service's user.
     expect(await readdir(join(folder, "service"))).toEqual(["session-signing-key.json"])
     const settings = ["docs-server", "relay", "platform-api"].map((app) => `infra/env/${app}.env`)
     const secrets = [
@@ -335,7 +335,7 @@ mv "$HOME/state.new" "$HOME/state"`
   test("stop tokens with transaction scopes before the routes are disabled", async () => {
     expect((await sessionToken()).status).toBe(200)
     await follow("Roll back")
-    // Replicas have it within two seconds.
+    // Replicas see it within two seconds.
     await expect
       .poll(sessionToken, { timeout: 10_000 })
       .toMatchObject({ status: 403, body: { code: "scope-not-allowed" } })

@@ -105,7 +105,7 @@ test.skipIf(missing)(
       { timeout: 90_000, interval: 1000 },
     )
     const answer = await (await fetch(`${prometheus}/api/v1/label/__name__/values`)).json()
-    // Prometheus' own, and what the exporter says of itself.
+    // Prometheus' own series, and the exporter's about itself.
     const others = /^(?:up|ALERTS|ALERTS_FOR_STATE|target_info|(?:scrape|otel)_\w+)$/
     const { data } = z.object({ data: z.array(z.string()) }).parse(answer)
     const series = new Set(

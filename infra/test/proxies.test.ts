@@ -1,4 +1,4 @@
-// The shipped configurations of HAProxy, nginx and Caddy in front of services that tell what reached them, and against slow clients
+// The shipped configurations of HAProxy, nginx and Caddy in front of services that report what reached them, and against slow clients
 // (slowhttptest; `pnpm fuzz`). Needs the Debian packages haproxy, nginx, caddy and slowhttptest; CI has them.
 import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
@@ -23,13 +23,13 @@ const isThere =
 
 type Proxy = {
   readonly file: string
-  /** How it is started in a folder with its configuration, certificates and pid. */
+  /** How to start it in a folder with its configuration, certificates and pid. */
   readonly start: (folder: string, file: string) => readonly [string, ...string[]]
   readonly check: (folder: string, file: string) => readonly [string, ...string[]]
   readonly domain: string
   /** Whether it balances over replicas. */
   readonly balances: boolean
-  /** Whether it bounds what the kernel holds for a client. */
+  /** Whether it limits the kernel's memory for a client. */
   readonly boundsQueues: boolean
 }
 const caddy = {
@@ -68,7 +68,7 @@ type Replica = {
   readonly end: () => Promise<void>
 }
 
-/** Tells what has reached it, at the same port after each start. What `x-id` names is noted in `ran`. */
+/** Reports what has reached it, on the same port after each start. `ran` has the ids from `x-id`. */
 const makeReplica = (upstream: string, port: number, ran: string[]): Replica => {
   let end = async (): Promise<void> => {}
   const start = async (ending: Ending): Promise<void> => {
@@ -113,7 +113,7 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
     const [key, cert] = [join(folder, "ssl/privkey.pem"), join(folder, "ssl/fullchain.pem")]
     const hosts = ["docs", "api", "relay"].map((service) => `${service}.example.com`)
     makeCertificate(key, cert, hosts, 2)
-    // HAProxy wants both in one file.
+    // HAProxy requires both in one file.
     if (name === "haproxy") {
       writeFileSync(join(folder, "ssl/all.pem"), readFileSync(cert, "utf8") + readFileSync(key, "utf8"))
       rmSync(key)
@@ -184,7 +184,7 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
     }
     const needed = { authorization: "Bearer token", origin: "https://app.example" }
     const isCaddy = proxy.domain === "localhost"
-    // Caddy makes certificates by an authority of its own.
+    // Caddy has its own certificate authority.
     const ca = isCaddy ? readFileSync(join(folder, "caddy/pki/authorities/local/root.crt")) : undefined
     for (const service of ["docs", "api", "relay"]) {
       const options = { headers: { ...claims, ...needed }, method: "POST", localAddress: "127.0.0.5" }

@@ -1,4 +1,4 @@
-// The settings that each service reads, asked of the code that reads them.
+// The settings that each service reads, found by running the code that reads them.
 import { readConfig as readDocsConfig } from "../../apps/docs-server/src/config.ts"
 import { readSettings as readPlatformSettings } from "../../apps/platform-api/src/config.ts"
 import { readConfig as readRelayConfig } from "../../apps/relay/src/config.ts"
@@ -7,20 +7,20 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 export type App = "docs-server" | "relay" | "platform-api"
 
-/** What a service makes of its environment, or a ConfigError. */
+/** A service's configuration from its environment, or a ConfigError. */
 export const readers: Readonly<Record<App, (env: Environment) => unknown>> = {
   "docs-server": readDocsConfig,
   relay: readRelayConfig,
   "platform-api": readPlatformSettings,
 }
 
-/** What the images set, and what the secrets of a cluster hold. */
+/** The variables that the images set, and those in the secrets of a cluster. */
 export const image = { HOST: "0.0.0.0", NODE_ENV: "production", SVC_DATA_DIR: "/data" }
 export const secrets = { DATABASE_URL: "postgres://db.example/svc", SVC_TRANSACTION_RPC_URL: "https://rpc.example.com" }
 
 export const apps: readonly App[] = ["docs-server", "relay", "platform-api"]
 
-/** The names of all variables that a service looks at. */
+/** The names of all variables that a service reads. */
 export const settingNames = async (app: App): Promise<readonly string[]> => {
   const names = new Set<string>()
   const recorder: Environment = new Proxy<Record<string, string | undefined>>(

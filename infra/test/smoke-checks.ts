@@ -1,11 +1,11 @@
-// What the smoke test asks of each app in its image.
+// The smoke test's requests to each app in its image.
 import assert from "node:assert/strict"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 
 export type SmokeCheck = {
   readonly env?: Readonly<Record<string, string>>
-  /** Real requests; what it gives back is handed to `again`. */
+  /** Real requests. Its result is passed to `again`. */
   readonly first: (base: string) => Promise<unknown>
   /** Real requests to a second process over the same data folder. */
   readonly again?: (base: string, kept: unknown) => Promise<void>
@@ -44,7 +44,7 @@ export const smokeChecks: Readonly<Record<string, SmokeCheck>> = {
     },
   },
   relay: {
-    // Nothing listens behind these addresses: a request without a token must be refused before either is needed.
+    // Nothing listens behind these addresses: a request without a token must be rejected before either is needed.
     env: {
       SVC_TRANSACTIONS_ENABLED: "true",
       SVC_TRANSACTION_RPC_URL: "http://127.0.0.1:9",
@@ -66,7 +66,7 @@ export const smokeChecks: Readonly<Record<string, SmokeCheck>> = {
       await asked(`${base}/api/registry`, 200)
       return agent
     },
-    // The embedded database is in the data folder: the agent is still known.
+    // The embedded database is in the data folder, so the agent still exists.
     again: async (base, agent) => {
       const profile = await asked(`${base}/api/agents/me`, 200, bearer(member(agent, "api_key")))
       assert.equal(member(profile, "slug"), member(agent, "slug"))

@@ -1,5 +1,5 @@
-// Proves a built image: it starts as its own user on a read-only root, turns healthy, answers real requests, stops on
-// SIGTERM with exit code 0, and holds nothing that only development needs. Needs root and an image that buildah built.
+// Tests a built image: it starts as its own user on a read-only root, becomes healthy, responds to real requests, stops on
+// SIGTERM with exit code 0, and contains nothing that only development needs. Needs root and an image that buildah built.
 // Usage: node infra/test/smoke.ts <app>
 import assert from "node:assert/strict"
 import { execFileSync } from "node:child_process"

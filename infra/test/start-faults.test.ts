@@ -36,7 +36,7 @@ const prometheus = () => ({
 })
 const relay = { SVC_TRANSACTIONS_ENABLED: "true" }
 
-/** A small file system of the test's own, mounted where only root may. */
+/** The test's own small file system. Only root can mount it. */
 const mounted = (name: string, options: string, context: TestContext): string => {
   const path = join(folder, name)
   mkdirSync(path)

@@ -1,5 +1,5 @@
-// compose.yaml with compose.scaled.yaml as it is shipped, without a container engine: each replica is a process in a network
-// namespace of its own, with the names, networks, secrets and environment of its service. Needs root and Debian's iproute2.
+// compose.yaml with compose.scaled.yaml as shipped, without a container engine: each replica is a process in its own
+// network namespace, with the names, networks, secrets and environment of its service. Needs root and Debian's iproute2.
 import assert from "node:assert/strict"
 import { execFile, execFileSync, spawnSync } from "node:child_process"
 import { once } from "node:events"
@@ -75,7 +75,7 @@ const replicas: readonly Replica[] = [...services]
   )
 const replica = (name: string): Replica => replicas.find((one) => one.name === name) ?? assert.fail(name)
 const namespaceOf = ({ name }: Replica): string => `${prefix}-${name}`
-/** Where one replica reaches another, as the engine's names do: on a network that both are on. */
+/** Where one replica reaches another, like an engine's names: on a network that both share. */
 const addressFor = (from: Replica, to: Replica): string | undefined =>
   [...to.at].find(([network]) => from.at.has(network))?.[1]
 
@@ -105,11 +105,11 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topol
       response.setHeader("content-type", "application/json").end(JSON.stringify({ jsonrpc: "2.0", id, result: 123 }))
     })
   })
-  // This process is the internet: the provider, and whoever calls the proxy.
+  // This process is the internet: the provider, and the proxy's callers.
   const outside = subnets.find(({ name }) => name === "outside") ?? assert.fail()
   let providerUrl: string
 
-  /** The command that runs a script inside a replica, where only its own names and secrets are. */
+  /** The command that runs a script inside a replica, with only its own names and secrets. */
   const inside = (one: Replica, script: string): [string, string[]] => {
     const secrets = (services.get(one.service)?.secrets ?? []).map(
       (secret) => `cp ${folder}/${secret} /run/secrets/${secret} && `,
@@ -193,7 +193,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topol
     const valkeyArgs = valkey.map((arg) => `'${arg}'`).join(" ")
     await Promise.all([
       start("postgres-1", `exec node -e '${forward}'`, /ready/),
-      // As in the image, whose server is reached from its network alone.
+      // As in the image, whose server can be reached only from its network.
       start(
         "valkey-1",
         `exec ${redisProgram() ?? "redis-server"} ${valkeyArgs} --protected-mode no --dir ${folder}`,
@@ -233,7 +233,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topol
     rmSync(folder, { recursive: true, force: true })
   })
 
-  /** Asks through the proxy, from outside. */
+  /** Sends a request through the proxy, from outside. */
   const ask = async (service: string, path: string, body?: string, headers: Record<string, string> = {}) => {
     const host = `${service}.localhost`
     const length =

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs"
 import { delimiter, join } from "node:path"
 
 /**
- * Builds what the documentation server hands out: the packages of the command-line tool and the client library, and the
- * pages' scripts. Skipped when nothing of them has changed. Resolves to the error's text, or undefined.
+ * Builds what the documentation server serves: the packages of the command-line tool and the client library, and the
+ * pages' scripts. Skipped if none of them has changed. Resolves to the error's text, or undefined.
  */
 export const buildTool = async (root: string): Promise<string | undefined> => {
   if (!existsSync(join(root, "apps/cli/package.json"))) return undefined

@@ -1,4 +1,4 @@
-// All services as `pnpm start` wires them, on free ports and with a new data folder: beside whatever else is running.
+// All services as `pnpm start` wires them, on free ports and with a new data folder, next to anything else that runs.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -15,9 +15,9 @@ const root = join(import.meta.dirname, "../..")
 const patienceMs = 120_000
 
 /**
- * Throws, with the log, when a service does not start or `signal` aborts before all are up. Nothing of the environment
- * reaches the services but PATH. `prepare` is given the data folder before anything runs on it, and where streams will be.
- * `viewer`: whether the pages get a key for live data, as under `pnpm start`. `settings` go to all services.
+ * Throws, with the log, if a service doesn't start or `signal` aborts before all are ready. The services get only PATH
+ * from the environment. `prepare` gets the data folder before anything runs on it, and the URL of the streams.
+ * `viewer`: whether the pages get a key for live data, as under `pnpm start`. All services get `settings`.
  */
 export const startInstance = async (
   signal?: AbortSignal,
@@ -54,7 +54,7 @@ export const startInstance = async (
   const stop = async (): Promise<void> => {
     for (const one of running) one.stop()
     await Promise.all(running.map(({ ended }) => ended))
-    // A command that was interrupted may still be writing.
+    // An interrupted command may still be writing.
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }
   const allReady = async (): Promise<void> => {
@@ -66,7 +66,7 @@ export const startInstance = async (
   if (signal?.aborted) running[0]?.stop()
   await allReady()
 
-  /** Starts another relay whose clock is ahead by so much, and returns its URL. */
+  /** Starts another relay whose clock is ahead, and returns its URL. */
   const startRelayAhead = async (ms: number): Promise<string> => {
     const relay = named("relay")
     const clock = `const real=Date.now;Date.now=()=>real()+${ms}`
@@ -84,7 +84,7 @@ export const startInstance = async (
     apiUrl: named("platform").url,
     relayUrl: named("relay").url,
     chainUrl: named("chain").url,
-    /** Of the local stream, without a stack: `ws://127.0.0.1:4004`. */
+    /** The local stream's URL, without a stack: `ws://127.0.0.1:4004`. */
     streamUrl: named("stream").url,
     /** A temporary folder, which is removed with the instance. */
     folder,

@@ -19,7 +19,7 @@ test("the first start creates a developer's account with a private key; a later 
   expect([recogniseKey(key.trim()), (await stat(file)).mode & 0o777]).toEqual(["sk", 0o600])
   await makeDeveloper(root, env)
   expect(await readFile(file, "utf8")).toBe(key)
-  // Without the file, the account isn't made again: the start goes on without it.
+  // Without the file, the account isn't created again, and the start continues without it.
   await rm(file)
   expect(await makeDeveloper(root, env)).toBeUndefined()
 }, 60_000)

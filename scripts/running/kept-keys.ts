@@ -1,4 +1,4 @@
-// Keys that `pnpm start` makes once and keeps beside the embedded database that knows them.
+// Keys that `pnpm start` creates once and stores next to the embedded database that they belong to.
 import { existsSync } from "node:fs"
 import { readFile, writeFile } from "node:fs/promises"
 import { join, relative } from "node:path"
@@ -7,7 +7,7 @@ import { type Environment, isSet, type PlannedService } from "./start-plan.ts"
 
 const canOperate = existsSync(join(platformFolder, "src/operator"))
 
-/** The file of a kept key; undefined with a server's database, which others may replace. */
+/** The file of a stored key; undefined with a server's database, which others may replace. */
 const fileOf = (env: Environment, name: string): string | undefined => {
   if (isSet(env, "DATABASE_URL")) return undefined
   return join(isSet(env, "SVC_DATA_DIR") ? (env["SVC_DATA_DIR"] ?? "") : join(platformFolder, ".data"), name)
@@ -16,8 +16,8 @@ const fileOf = (env: Environment, name: string): string | undefined => {
 const keep = (file: string, key: string): Promise<void> => writeFile(file, `${key}\n`, { mode: 0o600 })
 
 /**
- * Makes a person's account once, because agents may not publish stacks. It has to end before the platform opens its embedded
- * database. A server's accounts are its operator's. Resolves to the key's file, if there is one.
+ * Creates a person's account once, because agents may not publish stacks. It must end before the platform opens its embedded
+ * database. On a server's database, accounts are the operator's task. Resolves to the key's file, if there is one.
  */
 export const makeDeveloper = async (root: string, env: Environment): Promise<string | undefined> => {
   const file = fileOf(env, "developer.key")
@@ -28,21 +28,21 @@ export const makeDeveloper = async (root: string, env: Environment): Promise<str
     await keep(file, await createPerson(env, "developer@localhost", "--name", "Developer"))
     return shown
   } catch {
-    // The account exists and its key's file was deleted, or the platform itself says what is wrong.
+    // The account exists and its key's file was deleted, or the platform itself will report what is wrong.
     return undefined
   }
 }
 
 /**
- * Gives the documentation a key by which its pages show live data: that of the last start, or a new one, which revokes it. It
- * has to end before the platform runs on its database. Without one, pages ask for a key: what is wrong with the platform it
- * says itself when it starts.
+ * Sets the key with which the documentation's pages show live data: that of the last start, or a new one, which revokes it. It
+ * must end before the platform runs on its database. Without a key, pages ask for one. If something is wrong with the
+ * platform, its own start reports it.
  */
 export const withViewerKey = async (planned: readonly PlannedService[]): Promise<readonly PlannedService[]> => {
   const [docs, platform] = ["docs", "platform"].map((name) => planned.find(({ service }) => service.name === name))
   if (docs === undefined || platform === undefined || isSet(docs.env, "SVC_VIEWER_KEY") || !canOperate) return planned
   const { origin } = new URL(docs.env["SVC_DOCS_URL"] ?? docs.url)
-  // A key is good for one origin.
+  // A key is valid for one origin.
   const file = fileOf(platform.env, `viewer-${encodeURIComponent(origin)}.key`)
   const make = async (): Promise<unknown> => {
     const { key } = Object(await operate(platform.env, "viewer-key", "create", "--replace", "--origin", origin))

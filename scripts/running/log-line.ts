@@ -1,8 +1,8 @@
-// A service's log line, for people: JSON as it comes from the logger made readable, anything else left as it is.
+// A service's log line, for people: makes the logger's JSON readable, and leaves anything else unchanged.
 
 /**
  * One line of a service's output, without its prefix.
- * @param isQuiet whether to leave out requests that succeeded, which would push away what matters: then undefined
+ * @param isQuiet whether to omit successful requests, which would hide what matters: returns undefined for them
  */
 export const readableLine = (line: string, isQuiet = false): string | undefined => {
   if (!line.startsWith("{")) return line

@@ -6,8 +6,8 @@ import type { Environment } from "./start-plan.ts"
 export const platformFolder = join(import.meta.dirname, "../../apps/platform-api")
 
 /**
- * Runs an operator's command of the platform, and gives the JSON that it prints. An embedded database is its alone meanwhile:
- * the platform must not run on it. Rejects with what the command wrote if it fails.
+ * Runs an operator's command of the platform, and returns the JSON that it prints. The platform must not run on an embedded
+ * database meanwhile. Rejects with the command's output if it fails.
  */
 export const operate = async (env: Environment, ...command: readonly string[]): Promise<unknown> => {
   const { NODE_COMPILE_CACHE } = process.env
@@ -16,7 +16,7 @@ export const operate = async (env: Environment, ...command: readonly string[]): 
   return JSON.parse(stdout)
 }
 
-/** Makes a person's account, and gives its key. */
+/** Creates a person's account, and returns its key. */
 export const createPerson = async (env: Environment, email: string, ...options: readonly string[]): Promise<string> => {
   const { api_key: key } = Object(await operate(env, "user", "create", "--email", email, ...options))
   return String(key)

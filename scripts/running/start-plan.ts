@@ -1,4 +1,4 @@
-// What `pnpm start` starts, and with which settings: only what the environment leaves unset is filled in.
+// What `pnpm start` starts, and with which settings: only settings that the environment leaves unset are filled in.
 import { allocatorSettings, type Service } from "../../infra/services.ts"
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -6,15 +6,15 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export type PlannedService = {
   readonly service: Service
   readonly port: number
-  /** Where this machine reaches it. */
+  /** Its URL on this machine. */
   readonly url: string
   readonly env: Environment
 }
 
-/** Set to something: a variable that is set but empty counts as unset. */
+/** A variable that is set but empty counts as unset. */
 export const isSet = (env: Environment, ...names: string[]): boolean => names.some((name) => (env[name] ?? "") !== "")
 
-/** The settings that make one working whole out of services that know nothing of each other. */
+/** The settings that connect the services, which know nothing of each other. */
 const wiring = (env: Environment, urls: Readonly<Record<string, string | undefined>>): Record<string, Environment> => {
   const upstreams = ["SVC_TRANSACTION_RPC_URL", "CHAIN_RPC_URL", "RPC_URL"]
   const upstream = upstreams.map((name) => env[name]).find((url) => url !== undefined && url !== "")
@@ -22,19 +22,19 @@ const wiring = (env: Environment, urls: Readonly<Record<string, string | undefin
   return {
     docs: { SVC_DOCS_WATCH: "true", ...(upstream === undefined ? { SVC_CHAIN_URL: urls["chain"] } : {}) },
     platform: { SVC_STREAM_URL_TEMPLATE: `${urls["stream"]}/{slug}` },
-    // It reads the chain that the relay sends to. Only the local one gives funds for sample traffic.
+    // It reads the chain that the relay sends to. Only the local one has a faucet for sample traffic.
     stream: { RPC_URL: upstream ?? urls["chain"], SVC_SAMPLE_TRAFFIC: String(upstream === undefined) },
     relay: {
       SVC_TRANSACTIONS_ENABLED: "true",
       SVC_SESSION_AUDIENCE: "transfers",
-      // A row of its own each: an upstream or keys of the operator's own must not meet a second source.
+      // In separate rows: the operator's upstream or keys must not get a second source.
       ...(upstream === undefined ? { SVC_TRANSACTION_RPC_URL: urls["chain"] } : {}),
       ...(isSet(env, ...keys) ? {} : { SVC_SESSION_JWKS_URL: `${urls["platform"]}/.well-known/jwks.json` }),
     },
   }
 }
 
-/** Problems are told all at once, each naming the variable to set. */
+/** Reports all problems at once, each with the variable to set. */
 export const planStart = (
   services: readonly Service[],
   env: Environment,

@@ -12,7 +12,7 @@ import type { PlannedService } from "./start-plan.ts"
 
 const preload = pathToFileURL(join(import.meta.dirname, "../stop-with-parent.ts")).href
 
-/** Those that others need first. */
+/** In the order in which others need them. */
 const inOrder = (planned: readonly PlannedService[]): readonly PlannedService[] =>
   planned.toSorted((a, b) => (a.service.needs?.length ?? 0) - (b.service.needs?.length ?? 0))
 
@@ -26,19 +26,19 @@ export const portIsFree = (port: number, host: string): Promise<boolean> =>
 
 type Options = {
   readonly root: string
-  /** Takes one line for people. */
+  /** Called with one line for people. */
   readonly write: (line: string) => void
-  /** Whether requests that succeed are left out. */
+  /** Whether successful requests are omitted. */
   readonly isQuiet?: boolean
-  /** How long a service may take until it is ready. */
+  /** How long a service may take to become ready. */
   readonly patienceMs: number
-  /** What has to end before a service starts, by its name; resolves to what went wrong, if something did. */
+  /** What must end before a service starts, by its name; resolves to an error, if there is one. */
   readonly before?: Readonly<Record<string, Promise<string | undefined>>>
 }
 
 /**
  * Starts the services from their folders under `root`, each once those that it needs are ready. Children are detached,
- * because a terminal sends Ctrl-C to the whole process group: so they get it once, from here. A service that ends by itself
+ * because a terminal sends Ctrl-C to the whole process group. So they get it once, from here. A service that ends by itself
  * stops all.
  */
 export const supervise = (
@@ -86,13 +86,13 @@ export const supervise = (
       }
     }
   }
-  /** Asks every service to stop: one SIGTERM each. */
+  /** Stops every service with one SIGTERM each. */
   const stop = (): void => {
     if (stopped.signal.aborted) return
     stopped.abort()
     signalAll("SIGTERM")
   }
-  /** What goes wrong while all is being stopped is no failure. */
+  /** An error during a stop isn't a failure. */
   const fail = (reason: string): void => {
     if (stopped.signal.aborted) return
     write(reason)
@@ -131,7 +131,7 @@ export const supervise = (
   })
   /** True once every service is ready, false when the start failed or was stopped. */
   const ready = Promise.all(readiness.values()).then(() => !stopped.signal.aborted)
-  /** Resolves when no child is left: 0 after a stop that was asked for, 1 after a failure. */
+  /** Resolves when no child is left: 0 after a requested stop, 1 after a failure. */
   const ended = Promise.all(ends).then(() => exitCode)
   /** Ends every service at once. */
   const kill = (): void => {

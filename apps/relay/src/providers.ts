@@ -32,7 +32,7 @@ export const callProvider = async ({ url }: Provider, method: string, params: re
 
 /**
  * Asks each provider for its chain, and compares this machine's clock with the first one's.
- * @returns for each provider a finding about its chain, or `reason` if it doesn't tell its chain
+ * @returns for each provider a finding about its chain, or `reason` if it doesn't report its chain
  */
 export const checkChains = async (providers: readonly Provider[], wallClock: () => number) => {
   const before = wallClock()

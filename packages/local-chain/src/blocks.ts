@@ -20,7 +20,7 @@ export type Block = {
 /** How many blocks on top of its own make a transaction final. */
 export const rootDepth = 32n
 const slotMs = 400
-// The chain begins with slots that had no block, so that a slot can't be taken for a block height.
+// The chain begins with slots that had no block, so that a slot can't be confused with a block height.
 const emptySlots = 100n
 /** How many blocks can be read. */
 const archiveSize = 20_000

@@ -16,7 +16,7 @@ const maxStatuses = 256
 const maxAccounts = 100
 const maxSlotRange = 500_000n
 
-/** A method whose parameters are read by these schemas, in their order. */
+/** A method whose parameters these schemas read, in order. */
 const method =
   <const T extends readonly z.ZodType[]>(schemas: T, run: (...params: p.Outputs<T>) => unknown): Method =>
   (params) =>
@@ -25,8 +25,8 @@ const method =
 const inContext = (bank: Block, value: unknown) => ({ context: { slot: bank.slot, apiVersion: "4.0.0" }, value })
 
 /**
- * A chain of one node in memory. `now` is Unix time in ms and moves its slots. `handle` answers one parsed JSON-RPC
- * request or a batch (bigint stands for integers beyond 2^53), undefined when nothing is to be answered; it never throws.
+ * A chain of one node in memory. `now` is Unix time in ms and moves its slots. `handle` returns the response to one parsed
+ * JSON-RPC request or a batch (with a bigint for integers beyond 2^53), or undefined if there is none; it never throws.
  */
 export const createLocalChain = ({ now }: { now: () => number }) => {
   const svm = createSvm()
@@ -129,7 +129,7 @@ export const createLocalChain = ({ now }: { now: () => number }) => {
 
   const handle = createRpc(methods)
   return {
-    /** Drops the transactions of the newest block, which is `processed` and no more; gives how many. For tests. */
+    /** Drops the transactions of the newest block, which is only `processed`. Returns how many. For tests. */
     rollback: (): number => {
       blocks.tick()
       return ledger.rollback()

@@ -10,7 +10,7 @@ const memoProgram = kit.address("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr")
 // The system program's instruction 2, in lamports.
 const transferData = kit.getTupleEncoder([kit.getU32Encoder(), kit.getU64Encoder()])
 const funds = 500_000_000n * 1_000_000_000n
-// The most one airdrop gives: the faucet's own funds outlast any number of them that a day holds.
+// The maximum of one airdrop: the faucet's funds are enough for more of them than fit in a day.
 const maxAirdrop = 1_000_000n * 1_000_000_000n
 
 /** An account with 500 million SOL that sends transfers to anyone. Its key is public and always the same. */
@@ -24,7 +24,7 @@ export const createFaucet = (svm: Svm) => {
   let count = 0
 
   return {
-    /** A signed transfer, in lamports. Each carries a number, so that asking twice in one block gives twice. */
+    /** A signed transfer, in lamports. Each has a number, so two requests in one block make two transfers. */
     transfer: (to: kit.Address, amount: bigint, { blockhash: hash, height }: Block): Wire => {
       if (amount > maxAirdrop) throw invalidParams(`an airdrop gives at most ${maxAirdrop} lamports`)
       count += 1

@@ -17,7 +17,7 @@ const cors = {
 }
 
 const integer = /^-?(0|[1-9][0-9]*)$/
-// No field of the RPC has more digits than a u128, and a bigint of a million takes a third of a second to make.
+// No field of the RPC has more digits than a u128, and parsing a bigint of a million digits is slow.
 const mostDigits = 40
 /** Parses JSON; an integer that a double cannot hold becomes a bigint instead of a nearby number. Throws SyntaxError. */
 const parseJson = (text: string): unknown =>
@@ -34,8 +34,8 @@ const json = (answer: unknown): Response =>
   new Response(writeExactly(answer), { headers: { "content-type": "application/json" } })
 
 /**
- * Starts a local chain behind HTTP: POST is JSON-RPC, `GET /health` returns "ok". Port 0 takes a free port. `close` gives
- * open requests two seconds to finish. Rejects when it can't listen.
+ * Starts a local chain behind HTTP: POST is JSON-RPC, `GET /health` returns "ok". Port 0 selects a free port. `close` waits
+ * two seconds for open requests. Rejects if it can't listen.
  * @example
  * ```ts
  * const { url, close } = await startLocalChain({ host: "127.0.0.1", port: 0, now: Date.now })
@@ -79,7 +79,7 @@ export const startLocalChain = async (settings: { host: string; port: number; no
 
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
-    /** Drops what only the newest block has, as validators do that leave a fork; returns how many transactions. */
+    /** Drops the newest block's transactions, as a validator that leaves a fork does. Returns how many. */
     rollback: chain.rollback,
     close: server.close,
   }

@@ -37,7 +37,7 @@ const messageKey = ({ messageBytes }: Wire) => Buffer.from(messageBytes).toStrin
 
 export const createLedger = (svm: Svm, blocks: Blocks) => {
   const history = new Map<string, Landed>()
-  /** Of the newest block alone: its transactions, and how their accounts were before each. */
+  /** Only for the newest block: its transactions, and their accounts before each. */
   let newest: {
     readonly signature: string
     readonly before: readonly MaybeEncodedAccount[]
@@ -45,7 +45,7 @@ export const createLedger = (svm: Svm, blocks: Blocks) => {
   }[] = []
   let newestBlock: Block | undefined
 
-  /** Why a bank refuses this transaction: an unknown or expired blockhash, or a replay. */
+  /** Why a bank rejects this transaction: an unknown or expired blockhash, or a replay. */
   const refusal = (transaction: Wire, bank: Block): TransactionError | undefined => {
     const origin = blocks.valid(transaction.message.lifetimeToken, bank)
     if (origin === undefined) return "BlockhashNotFound"
@@ -107,7 +107,7 @@ export const createLedger = (svm: Svm, blocks: Blocks) => {
     const landed = history.get(signature)
     if (landed === undefined) return null
     const confirmations = depth(landed)
-    // Without a search of the history only a validator's status cache answers: 150 blocks from the root on.
+    // Without a search of the history a validator uses only its status cache: 150 blocks from the root.
     if (!searchHistory && confirmations > rootDepth + blockhashAge) return null
     const { err } = landed.run
     const rooted = confirmations >= rootDepth

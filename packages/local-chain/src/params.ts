@@ -13,7 +13,7 @@ export const u64 = z
   .refine((value) => value <= maxU64, "more than a u64 holds")
 
 export const address = z.string().refine((text): text is Address => isAddress(text), "not an address")
-// Unlike its sisters isSignature throws at a character outside the alphabet.
+// Unlike similar functions, isSignature throws at a character outside the alphabet.
 const base58 = /^[1-9A-HJ-NP-Za-km-z]+$/
 export const signature = z
   .string()
@@ -66,7 +66,7 @@ const transactionShape = {
   maxSupportedTransactionVersion: given(z.int().min(0).max(255)),
 }
 
-/** Options that may also be a bare encoding, the oldest way to write them. */
+/** Options that may also be a bare encoding, the oldest form. */
 const withEncoding = <T extends z.ZodRawShape>(shape: T) =>
   z.preprocess((value) => (typeof value === "string" ? { encoding: value } : (value ?? {})), z.object(shape))
 
@@ -80,7 +80,7 @@ export const blockOptions = withEncoding({
 })
 
 export const blocksOptions = options({ commitment: transactionShape.commitment })
-/** The end of a range; the options may stand in its place. */
+/** The end of a range, or the options in its place. */
 export const endSlot = z.union([u64, blocksOptions]).nullish()
 
 /** The outputs of a list of schemas. */
@@ -101,6 +101,6 @@ export const readParams = <const T extends readonly z.ZodType[]>(
     const path = [position, ...(issue?.path ?? [])].join(".")
     throw invalidParams(`Invalid params: ${path}: ${issue?.message ?? "not understood"}`)
   })
-  // Each value is its schema's output, in their order, which an array's type can't express.
+  // Each value is its schema's output, in order, which an array's type can't express.
   return values as Outputs<T>
 }

@@ -1,6 +1,6 @@
 import { isObject } from "@svc/common/json-object"
 
-// The JSON-RPC errors of this node: the protocol's own and those a Solana validator adds.
+// The JSON-RPC errors of this node: the protocol's and those that a Solana validator adds.
 const codes = {
   parse: -32700,
   invalidRequest: -32600,
@@ -51,7 +51,7 @@ export const errorResponse = (id: Id, cause: unknown): Answer => {
   return { jsonrpc: "2.0", id, error: data === undefined ? { code, message } : { code, message, data } }
 }
 
-/** Serves these methods by JSON-RPC 2.0: takes a request or a batch, returns its response, or undefined for notifications. */
+/** Serves these methods by JSON-RPC 2.0: accepts a request or a batch, and returns its response, or undefined for notifications. */
 export const createRpc = (methods: Readonly<Record<string, Method>>) => {
   const table = new Map(Object.entries(methods))
 

@@ -62,7 +62,7 @@ test("getBlocks lists the slots of a range up to its commitment, without those t
   expect(await blocks(0, start + 40)).toEqual([first, first + 1])
 
   expect(await blocks(start + 1, start, { commitment: "confirmed" })).toEqual([])
-  // Nobody called for so long that the chain made no block for a while.
+  // After a long time without a request, the chain has no blocks for a while.
   chain.pass(1_000)
   const slots: number[] = await blocks(start, start + 1_000, { commitment: "confirmed" })
   expect(slots.slice(0, 3)).toEqual([start, start + 1, start + 1_001 - 182])

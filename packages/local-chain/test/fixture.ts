@@ -6,7 +6,7 @@ import { startLocalChain } from "../src/index.ts"
 const slotMs = 400
 const computeBudget = address("ComputeBudget111111111111111111111111111111")
 
-/** A chain on a free port whose clock stands still until `pass` moves it by so many slots. */
+/** A chain on a free port whose clock stops until `pass` moves it by a number of slots. */
 export const startChain = async () => {
   let now = Date.parse("2026-01-01T00:00:00Z")
   const chain = await startLocalChain({ host: "127.0.0.1", port: 0, now: () => now })
@@ -19,7 +19,7 @@ export const startChain = async () => {
       now += slots * slotMs
     },
     post,
-    /** A call as it stands on the wire, for what a client hides. */
+    /** A call as it is on the wire, for details that a client hides. */
     call: async (method: string, ...params: unknown[]) => {
       const answer = await post(JSON.stringify({ jsonrpc: "2.0", id: 7, method, params }))
       return (await answer.json()) as { result?: any; error?: any } // oxlint-disable-line typescript/no-explicit-any
@@ -45,7 +45,7 @@ export const unitLimit = (units: number): Instruction => ({
   data: Uint8Array.of(2, ...littleEndian(units)),
 })
 
-/** A transaction signed by its payer alone, as base64 wire text; a v0 message may use lookup tables. */
+/** A transaction signed only by its payer, as base64 wire text; a v0 message may use lookup tables. */
 export const signed = async (
   payer: KeyPairSigner,
   instructions: readonly Instruction[],
@@ -54,7 +54,7 @@ export const signed = async (
   tables: Record<Address, Address[]> = {},
 ) => (await signTransaction(payer, instructions, { blockhash, version, tables })).base64
 
-/** A version 1 transaction signed by its payer alone, with the chain's latest blockhash. */
+/** A version 1 transaction signed only by its payer, with the chain's latest blockhash. */
 export const signedV1 = async (
   { rpc }: Chain,
   payer: KeyPairSigner,

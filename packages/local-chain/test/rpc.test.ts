@@ -164,7 +164,7 @@ test("no change to a transaction's bytes ends the process or causes an internal 
       fc.option(fc.nat(300), { freq: 8 }),
       (seed, changes, length) => {
         const bytes = Buffer.from(seed, "base64")
-        // The signature's bytes decide nothing: change what comes before and after it.
+        // The signature's bytes don't matter: change the bytes before and after it.
         for (const { at, value } of changes) {
           const place = at % (bytes.length - 64)
           bytes[place === 0 ? 0 : place + 64] = value

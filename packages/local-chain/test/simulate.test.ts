@@ -111,7 +111,7 @@ test("inner instructions and return data of programs that call others are return
     programAddress: associatedTokenProgram,
     seeds: [key(payer.address), key(tokenProgram), key(mint)],
   })
-  // What 82 bytes need to be exempt from rent.
+  // The rent exemption of 82 bytes.
   const rent = 1_461_600n
   const wire = await signed(
     payer,
@@ -124,7 +124,7 @@ test("inner instructions and return data of programs that call others are return
         [mint, WRITABLE_SIGNER],
       ),
       call(tokenProgram, [20, 6, ...key(payer.address), 0], [mint, WRITABLE]),
-      // … create the payer's account for its tokens, and ask for the size of an account for this mint.
+      // … create the payer's account for its tokens, and get the size of an account for this mint.
       call(
         associatedTokenProgram,
         [],

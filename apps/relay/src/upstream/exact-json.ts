@@ -6,7 +6,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true })
 const maxExactValues = 100_000
 const maxU64 = "18446744073709551615"
 
-/** Whether a text may hold a number that a double would change: strings count too, which only errs towards the exact way. */
+/** Whether a text may contain a number that a double would change. Strings count too, which is only slower. */
 const hasLongNumber = (text: string): boolean => /\d{16}/.test(text)
 
 const commasIn = (text: string): number => {
@@ -17,7 +17,7 @@ const commasIn = (text: string): number => {
 
 /**
  * Parses JSON bytes; a number that a double would change becomes a raw one. Throws on anything but UTF-8 JSON, and on a
- * text of over 100,000 values that needs the exact way: that is 50 times slower and would hold up every other request.
+ * text of over 100,000 values that needs exact parsing, which is slow and would delay every other request.
  */
 export const parseExact = (bytes: Uint8Array): unknown => {
   const text = utf8.decode(bytes)
@@ -30,14 +30,14 @@ export const parseExact = (bytes: Uint8Array): unknown => {
 export const fitsU64 = (digits: string): boolean =>
   digits.length < maxU64.length || (digits.length === maxU64.length && digits <= maxU64)
 
-/** The decimal text of a parsed JSON number, when it is an unsigned 64-bit integer. */
+/** The decimal text of a parsed JSON number, if it is an unsigned 64-bit integer. */
 export const u64Text = (value: unknown): string | undefined => {
   if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? String(value) : undefined
   if (!JSON.isRawJSON(value)) return undefined
   return /^[1-9]\d*$/.test(value.rawJSON) && fitsU64(value.rawJSON) ? value.rawJSON : undefined
 }
 
-/** Whether a parsed value nests at most `depth` levels: what is passed on must not be able to break the writer. */
+/** Whether a parsed value nests at most `depth` levels, so that it can't overflow the writer. */
 export const isShallow = (value: unknown, depth = 32): boolean => {
   if (typeof value !== "object" || value === null || JSON.isRawJSON(value)) return true
   return depth > 0 && Object.values(value).every((member) => isShallow(member, depth - 1))

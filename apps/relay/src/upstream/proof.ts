@@ -7,7 +7,7 @@ export type UpstreamFailure = Exclude<UpstreamResponse, { kind: "result" }>
 
 /** What one kind of response means. */
 type Row = {
-  /** Whether it proves that the provider took no transaction. Where it is false, the response proves nothing. */
+  /** Whether it proves that the provider accepted no transaction. If false, the response proves nothing. */
   readonly notSubmitted: boolean
   /** Whether the same call may succeed later, without any change by the caller or the operator. */
   readonly retryable: boolean
@@ -19,7 +19,7 @@ type StatusRow = Row & { readonly askNext: boolean }
 
 const row = (notSubmitted: boolean, retryable: boolean, reason: string): Row => ({ notSubmitted, retryable, reason })
 
-/** These statuses come from the provider's front door, which didn't read the call: they count whatever the body says. */
+/** These statuses come from the servers in front of the provider, which didn't read the call: they count whatever the body says. */
 const frontDoor: Readonly<Record<number, StatusRow>> = {
   401: { ...row(true, false, "The front door doesn't accept the key."), askNext: true },
   403: { ...row(true, false, "The front door doesn't allow this caller or its plan."), askNext: true },
@@ -30,7 +30,7 @@ const frontDoor: Readonly<Record<number, StatusRow>> = {
   429: { ...row(true, true, "The front door limits the rate, so it passed nothing on."), askNext: true },
 }
 
-/** All other statuses. They count only where the body is no JSON-RPC error of this call. */
+/** All other statuses. They count only if the body isn't a JSON-RPC error of this call. */
 const otherStatus = (status: number): StatusRow =>
   status === 408 || status >= 500
     ? { ...row(false, true, "The server failed at a point that it doesn't name."), askNext: true }
@@ -43,7 +43,7 @@ export const decidesByStatus = (status: number): boolean => status in frontDoor
 
 /**
  * JSON-RPC errors that reject a transaction. They prove it only if all their texts and members are known ones (known-texts.ts). In any
- * other text a provider may say that it took an earlier copy, and the line of a program's log may be the provider's own.
+ * other text a provider may say that it accepted an earlier copy, and the line of a program's log may be the provider's own.
  */
 const rejections: Readonly<Record<keyof typeof messages, Row>> = {
   [-32700]: row(true, false, "The request couldn't be parsed."),
@@ -75,7 +75,7 @@ const kinds = {
   malformed: row(false, true, "The response isn't a JSON-RPC response to this call."),
 }
 
-/** What a response without a result proves. This table alone decides it, for sends and for reads. */
+/** What a response without a result proves. Only this table decides it, for sends and for reads. */
 export const proofOf = (failure: UpstreamFailure): StatusRow => {
   switch (failure.kind) {
     case "http-error":

@@ -38,7 +38,7 @@ export type UpstreamResponse =
 
 export type Upstream = {
   readonly call: (call: UpstreamCall) => Promise<UpstreamResponse>
-  /** Reports why a call failed, or why its result is none, for the log. Calls without a response report by themselves. */
+  /** Reports why a call failed, or why its result is invalid, for the log. Calls without a response report by themselves. */
   readonly report: (reason: string) => void
   readonly close: () => Promise<void>
 }

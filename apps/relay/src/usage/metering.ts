@@ -81,7 +81,7 @@ export const createMetering = ({ metrics, usage, now, wallClock, eventId }: Mete
     return { startedAt: now(), requestBytes: 0 }
   },
   upstream: (kind: UpstreamResponse["kind"]): void => metrics.upstream(upstreamOutcomes[kind]),
-  /** Called once for each request that began, with the error of its response, if any. */
+  /** Called once for each request that started, with the error of its response, if any. */
   end: async (definition: Definition, call: Call, error: ApiError | undefined, response: Response): Promise<void> => {
     const { operation } = definition
     const latency = now() - call.startedAt

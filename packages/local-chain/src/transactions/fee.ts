@@ -4,14 +4,14 @@ const lamportsPerSignature = 5000n
 const maxComputeUnits = 1_400_000n
 const computeBudget = "ComputeBudget111111111111111111111111111111"
 
-// Each signature these verify is paid for; the first byte of their data counts them.
+// Each signature that these programs verify costs a fee; the first byte of their data is the count.
 const precompiles: ReadonlySet<string> = new Set([
   "Ed25519SigVerify111111111111111111111111111",
   "KeccakSecp256k11111111111111111111111111111",
   "Secp256r1SigVerify1111111111111111111111111",
 ])
 
-// Without a limit of its own a transaction is budgeted 3,000 units for an instruction to one of these, else 200,000.
+// A transaction without a limit gets 3,000 units for an instruction to one of these programs, otherwise 200,000.
 const builtins: ReadonlySet<string> = new Set([
   "11111111111111111111111111111111",
   computeBudget,
@@ -23,12 +23,12 @@ const builtins: ReadonlySet<string> = new Set([
   "KeccakSecp256k11111111111111111111111111111",
 ])
 
-// A version 1 message names its priority fee, in lamports, where two bits of its mask say so.
+// A version 1 message contains its priority fee, in lamports, if two bits of its mask are set.
 const priorityFeeBits = 0b11
 
 /**
- * What a message costs its payer, in lamports: 5,000 a signature and the price of the compute units it asks for, which
- * a message of version 1 names itself.
+ * What a message costs its payer, in lamports: 5,000 per signature and the price of the compute units that it requests,
+ * which a version 1 message contains.
  */
 export const feeOf = (message: Message): bigint => {
   let signatures = BigInt(message.header.numSignerAccounts)

@@ -15,9 +15,9 @@ export type SimulationOptions = {
   replacementBlockhash?: { blockhash: string; lastValidBlockHeight: bigint } | undefined
 }
 
-// Rent is no longer collected: this is what the network has in every account.
+// Rent is no longer collected, so every account on the network has this value.
 const rentEpoch = 18_446_744_073_709_551_615n
-/** What an account counts for beside its data, and what a lookup table does, when a transaction loads it. */
+/** The bytes that an account counts in addition to its data, and those of a lookup table, if a transaction loads it. */
 const accountOverhead = 64
 const lookupTableSize = 8248
 const upgradeableLoader = "BPFLoaderUpgradeab1e11111111111111111111111"
@@ -40,7 +40,7 @@ const encodedData = (data: EncodedAccount["data"], encoding: AccountEncoding): [
   return [base58(data), encoding]
 }
 
-/** The answer of simulateTransaction, and the data of a failed preflight. Throws RpcError. */
+/** The result of simulateTransaction, and the data of a failed preflight. Throws RpcError. */
 export const simulation = (svm: Svm, { message }: Wire, run: Run, options: SimulationOptions = {}) => {
   const { keys, loaded } = accountKeys(svm, message)
   const reached = paysFee(run.err)
@@ -98,7 +98,7 @@ const named = (lists: Run["innerInstructions"], keys: readonly Address[]) =>
     })),
   }))
 
-/** The bytes a transaction loads, as its limit counts them: every account once, and the code behind its programs. */
+/** The bytes that a transaction loads, as its limit counts them: every account once, and the code of its programs. */
 const loadedSize = (svm: Svm, message: Wire["message"], keys: readonly Address[]): number => {
   const seen = new Set(keys)
   let size = 0
@@ -106,7 +106,7 @@ const loadedSize = (svm: Svm, message: Wire["message"], keys: readonly Address[]
     const account = svm.account(key)
     if (!account.exists) continue
     size += account.data.length + accountOverhead
-    // A program account of this loader (tag 2) names the account with its code, which the set then holds once.
+    // A program account of this loader (tag 2) names the account with its code, which the set contains once.
     if (account.programAddress === upgradeableLoader && account.data[0] === 2)
       seen.add(address(base58(account.data.slice(4, 36))))
   }

@@ -96,7 +96,7 @@ const run = (meta: TransactionMetadata, err: TransactionError | null, postAccoun
 /** The result of a transaction. `postAccounts` are the writable accounts afterwards; none if it failed. */
 export type Run = ReturnType<typeof run>
 
-/** The accounts of a message in the order its instructions count them: its own, then those of lookup tables. */
+/** The accounts of a message in the order of its instructions' indexes: its own, then those of lookup tables. */
 export const accountKeys = (svm: Svm, message: Message) => {
   const loaded = { writable: [] as kit.Address[], readonly: [] as kit.Address[] }
   for (const { lookupTableAddress, readonlyIndexes, writableIndexes } of lookupsOf(message) ?? []) {

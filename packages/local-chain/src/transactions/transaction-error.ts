@@ -4,7 +4,7 @@ import type { FailedTransactionMetadata } from "litesvm"
 /** A transaction's error in the JSON-RPC API: `"BlockhashNotFound"`, `{"InstructionError":[0,{"Custom":1}]}`. */
 export type TransactionError = string | { [name: string]: unknown }
 
-/** A validator's words for those that occur here. */
+/** A validator's texts for the errors that occur here. */
 const words: Readonly<Record<string, string>> = {
   AccountNotFound: "Attempt to debit an account but found no record of a prior credit.",
   ProgramAccountNotFound: "Attempt to load a program that does not exist",
@@ -48,7 +48,7 @@ export const paysFee = (error: TransactionError | null): boolean =>
     : feesOnly.has(error)
 export const isFeesOnly = (error: TransactionError | null) => feesOnly.has(error)
 
-// The bindings give most errors as a number, but write the name: `err: InstructionError(0, Custom(1)), meta: …`.
+// The bindings return most errors as a number, but print the name: `err: InstructionError(0, Custom(1)), meta: …`.
 const written = /\berr: (\w+)(?:\((\d+)(?:, (\w+)(?:\((\d+)\))?)?| \{ account_index: (\d+))?/
 
 export const transactionError = (failed: FailedTransactionMetadata): TransactionError => {

@@ -24,7 +24,7 @@ const unreadable = "failed to deserialize the transaction message"
 export const base64 = (bytes: kit.ReadonlyUint8Array): string => Buffer.from(bytes).toString("base64")
 
 const decoded = (text: string, encoding: Encoding): Uint8Array => {
-  // The longest text of these sizes; decoding base58 takes quadratic time, so a packet is all that comes in it.
+  // The longest text of these sizes; decoding base58 takes quadratic time, so base58 is limited to a packet.
   const most = encoding === "base58" ? 1683 : 5464
   if (text.length > most) throw invalidParams(`${encoding} text too large: ${text.length} characters (max: ${most})`)
   const bytes =
@@ -37,7 +37,7 @@ const decoded = (text: string, encoding: Encoding): Uint8Array => {
   return Uint8Array.from(bytes)
 }
 
-/** Makes any error of a codec one of the caller's. */
+/** Turns any error of a codec into an error of the caller. */
 const attempt = <T>(problem: string, run: () => T): T => {
   try {
     return run()
@@ -71,13 +71,13 @@ const split = (bytes: Uint8Array): kit.Transaction => {
     if (!kit.isSolanaError(error, kit.SOLANA_ERROR__TRANSACTION__MESSAGE_SIGNATURES_MISMATCH)) {
       throw invalidParams(unreadable)
     }
-    // What follows so many signatures may be no message either, which counts first.
+    // The bytes after this many signatures may not be a message either, which is the first error.
     readMessage(bytes.subarray(1 + (bytes[0] ?? 0) * noSignature.length))
     throw unsanitary()
   }
 }
 
-/** A signer that is named twice has one signature, with which the VM can't decode the transaction. */
+/** A duplicate signer has only one signature, so the VM can't decode the transaction. */
 const checkSigners = (wire: Wire): Wire => {
   const signers = wire.message.header.numSignerAccounts
   if (signers === 0 || Object.keys(wire.signatures).length !== signers) throw unsanitary()
@@ -103,7 +103,7 @@ export const readUnsigned = (text: string): Wire => {
   return checkSigners({ ...read, signatures: Object.fromEntries(signers.map((signer) => [signer, null])) })
 }
 
-/** The instructions of a message, of whichever version. */
+/** The instructions of a message of any version. */
 export const instructionsOf = (message: Message) =>
   message.version === 1
     ? message.instructionHeaders.map(({ programAccountIndex }, index) => {
@@ -117,11 +117,11 @@ export const instructionsOf = (message: Message) =>
         data,
       }))
 
-/** The lookup tables that a message names; undefined where its version knows none. */
+/** The lookup tables of a message; undefined if its version has none. */
 export const lookupsOf = (message: Message) =>
   "addressTableLookups" in message ? message.addressTableLookups : undefined
 
-/** All signatures in base58, in their order. */
+/** All signatures in base58, in order. */
 export const signaturesOf = ({ signatures }: Pick<Wire, "signatures">): string[] =>
   Object.values(signatures).map((signature) => base58(signature ?? noSignature))
 
