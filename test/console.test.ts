@@ -661,7 +661,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await other.page.close()
   })
 
-  test("every view has no accessibility violation, wide and narrow, light and dark, and works by keyboard alone", async () => {
+  test("every view is accessible, wide and narrow, light and dark, and works with only a keyboard", async () => {
     const { page } = tab
     await signIn(person)
     for (const view of ["account", "keys", "usage", "stacks", "specs/1", "runs/1", "changes"]) {

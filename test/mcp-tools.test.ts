@@ -269,7 +269,7 @@ const codes = [
 ]
 
 test(
-  "an agent's twelve tasks take under 15,000 tokens with the definitions, and no wrong call",
+  "an agent's twelve tasks need under 15,000 tokens with the definitions, without a wrong call",
   { timeout: 240_000 },
   async () => {
     const home = join(instance.folder, "twelve")

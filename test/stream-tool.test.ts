@@ -103,7 +103,7 @@ test("svc watch says what is wrong, and what to do", async () => {
   expect(await told("transfers", "--take", "0")).toEqual([2, expect.stringMatching(/\(usage\)$/)])
 })
 
-test("svc watch ends once nobody reads it any more", async () => {
+test("svc watch ends after its reader closes the pipe", async () => {
   const bash = startProcess(
     "bash",
     ["-c", `set -o pipefail; "$0" "$1" watch transfers | head -1`, process.execPath, tool],
@@ -167,7 +167,7 @@ const withoutTake = (message: string): string => message.replace(/,"take":1/, ""
 
 const breakages: readonly [string, (token: string) => Breakage, number, RegExp][] = [
   ["lets everybody in", (token) => ({ headers: () => ({ authorization: `Bearer ${token}` }) }), 7, /accepted$/],
-  ["gives no code when it refuses", () => ({ refusal: { status: 401, body: "no" } }), 8, /without a code/],
+  ["rejects without a code", () => ({ refusal: { status: 401, body: "no" } }), 8, /without a code/],
   ["selects no subprotocol", () => ({ selectsNothing: true }), 1, /no subprotocol$/],
   [
     "sends 64-bit integers as numbers",

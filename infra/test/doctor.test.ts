@@ -213,10 +213,10 @@ const faults: readonly [name: string, app: App, env: Env, check: string, text: R
   ["no free connection", "platform-api", { DATABASE_URL: "{db:svc_late}" }, "database", /53300/, /max_connections/],
   ["no such database", "platform-api", { DATABASE_URL: "{db:svc_owner}x" }, "database", /3D000/, /its name/],
   ["no such host", "platform-api", { DATABASE_URL: "postgres://db.invalid/a" }, "database", /ENOTFOUND|AGAIN/, /name/],
-  ["a port that is taken", "relay", { PORT: "{others port}" }, "port", /taken by another program/, /PORT/],
+  ["a port in use", "relay", { PORT: "{others port}" }, "port", /taken by another program/, /PORT/],
   ["an address of another machine", "relay", { HOST: "192.0.2.1" }, "port", /EADDRNOTAVAIL/, /HOST/],
   ["a setting that can't be read", "relay", { PORT: "x" }, "settings", /^PORT: /],
-  ["the database away", "platform-api", { DATABASE_URL: `postgres://${away}/a` }, "database", /ECONNREFUSED/],
+  ["an unavailable database", "platform-api", { DATABASE_URL: `postgres://${away}/a` }, "database", /ECONNREFUSED/],
   [
     "a wrong role or password",
     "platform-api",
@@ -225,11 +225,23 @@ const faults: readonly [name: string, app: App, env: Env, check: string, text: R
     /nobody_here/,
     /role/,
   ],
-  ["the limits' store away", "relay", { SVC_LIMITS_URL: `redis://:pw@${away}` }, "limits-store", /ECONNREFUSED/],
+  [
+    "an unavailable store of limits",
+    "relay",
+    { SVC_LIMITS_URL: `redis://:pw@${away}` },
+    "limits-store",
+    /ECONNREFUSED/,
+  ],
   ["an expired key set", "relay", { SVC_SESSION_JWKS_URL: "{others}/expired" }, "session-keys", /expired/],
   ["an old copy of the key set", "relay", { SVC_SESSION_JWKS_URL: "{others}/old" }, "session-keys", /4000 s/],
   ["no key set", "relay", { SVC_SESSION_JWKS_URL: "{others}/none" }, "session-keys", /404/],
-  ["a provider away", "relay", { SVC_TRANSACTION_RPC_URL: `http://${away}/?key=secret` }, "provider", /ECONNREFUSED/],
+  [
+    "an unavailable provider",
+    "relay",
+    { SVC_TRANSACTION_RPC_URL: `http://${away}/?key=secret` },
+    "provider",
+    /ECONNREFUSED/,
+  ],
   ["another chain", "relay", { SVC_TRANSACTION_READ_FALLBACK_URLS: "{others}/other-chain" }, "provider", /devnet/],
   ["a provider that lags", "relay", { SVC_TRANSACTION_RPC_URL: "{others}/lagging" }, "provider-lag", /60\d s/],
   ["a clock that is wrong", "relay", { SVC_TRANSACTION_RPC_URL: "{others}/late-clock" }, "clock", /the provider/],
@@ -317,7 +329,7 @@ test("a viewer key that was revoked, or belongs to other pages, is found", async
   expect(await look("https://docs.example.com")).toMatchObject([{ verdict: "fail" }])
 })
 
-test("a certificate of an unknown authority leads to NODE_EXTRA_CA_CERTS, and latency isn't taken for a wrong clock", async () => {
+test("an unknown certificate authority leads to NODE_EXTRA_CA_CERTS, and latency isn't reported as a wrong clock", async () => {
   const unknown = createServer(certificate(90), (_request, response) => response.end("{}")).listen(0, "127.0.0.1")
   await once(unknown, "listening")
   const url = `https://localhost:${(unknown.address() as AddressInfo).port}`
@@ -342,7 +354,7 @@ test("a missing migration is found, and the check writes nothing", async () => {
 })
 
 test.each([
-  ["of 90 days is told before clients meet its end", 90, 87, "warn", /ends in [23] days/],
+  ["of 90 days is reported before it expires", 90, 87, "warn", /ends in [23] days/],
   [
     "of one day, as Caddy's own authority makes them, is not late with hours to go",
     1,
@@ -350,7 +362,7 @@ test.each([
     "pass",
     /ends in 1[12] hours/,
   ],
-  ["that was not renewed in time is told, however short it lives", 1, 0.9, "warn", /ends in [12] hours/],
+  ["that wasn't renewed in time is reported, however short its lifetime", 1, 0.9, "warn", /ends in [12] hours/],
   ["that has expired fails", 1, 2, "fail", /has expired/],
 ])("a certificate %s", async (_what, days, passed, verdict, text) => {
   const server = createServer(certificate(days), (_request, response) => response.end("{}")).listen(0, "127.0.0.1")

@@ -66,7 +66,7 @@ test("a command's language on the page is one that its shell understands", () =>
   }
 })
 
-test("the log lines that the page tells operators to watch for are written by the services", async () => {
+test("the services write the log lines that operators should watch for", async () => {
   const watched = /Alert on: .*?\n\n/s.exec(page)?.[0] ?? ""
   const quoted = [...watched.matchAll(/`([^`]*)`/g), ...page.matchAll(/log line is `([^`]*)`/g)]
   const lines = quoted.map(([, text = ""]) => text).filter((text) => text.includes(" "))

@@ -54,7 +54,13 @@ const faults: readonly [name: string, app: App, env: (context: TestContext) => E
     "DATABASE_URL",
     /migrate/,
   ],
-  ["a database away", "platform-api", () => ({ DATABASE_URL: "postgres://127.0.0.1:9/a" }), "DATABASE_URL", /REFUSED/],
+  [
+    "an unavailable database",
+    "platform-api",
+    () => ({ DATABASE_URL: "postgres://127.0.0.1:9/a" }),
+    "DATABASE_URL",
+    /REFUSED/,
+  ],
   ["a role that isn't there", "platform-api", () => ({ DATABASE_URL: databaseOf("nobody") }), "DATABASE_URL", /nobody/],
   [
     "no database of the name",

@@ -116,7 +116,7 @@ test("a service's message is printed on one line of standard error, without cont
   }
 })
 
-test("the result and the exit code stay right if nobody reads the notes or the result", async () => {
+test("the result and the exit code stay right if a reader closes standard error or output", async () => {
   const server = await serve(() => ({ headers: { "x-auth-ignored": "invalid-api-key" }, body: [] }))
   const args = ["explore", "--json", "--api-url", server.url]
   expect(await tool.svcProcess(args, { unread: "stderr" })).toMatchObject({ code: 0, stdout: '{"registry":[]}\n' })

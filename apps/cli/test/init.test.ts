@@ -81,7 +81,7 @@ test("a project with a .claude folder gets the skills there too; --dir selects a
   expect(await readdir(project)).toEqual(["other"])
 })
 
-test("the given URLs become the current context, next to existing ones, and are used from then on", async () => {
+test("the URLs of the options become the current context, in addition to existing ones", async () => {
   // As a manager of dotfiles has it.
   const path = join(tool.home, "dotfiles-config.json")
   await mkdir(join(tool.home, "config/svc"), { recursive: true })
@@ -118,7 +118,7 @@ test.each([
   ["a digest of another kind", names.map((name) => ({ ...entry(name), digest: "md5:00" }))],
   ["a url missing", names.map((name) => ({ ...entry(name), url: undefined }))],
   ["an archive", names.map((name) => ({ ...entry(name), type: "archive" }))],
-  ["an entry that is no object", [...names.map(entry), null]],
+  ["an entry that isn't an object", [...names.map(entry), null]],
   ["no list", "svc"],
 ])("an index with %s is rejected, and nothing is written", async (_, list) => {
   skills = list

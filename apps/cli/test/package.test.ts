@@ -86,7 +86,7 @@ test("it runs when called through a link, as package managers install it", async
 
 const bash = (script: string) => runProgram("bash", ["--norc", "-c", script, join(app, "dist/svc.mjs")])
 
-test("a reader that closes the pipe early is no failure", async () => {
+test("a reader that closes the pipe early isn't a failure", async () => {
   expect(await bash('set -o pipefail; "$0" --help | true')).toEqual({ code: 0, stdout: "", stderr: "" })
 })
 

@@ -176,7 +176,7 @@ test("check passes identical and compatible versions, and exits 1 with the chang
   })
 })
 
-test("a stack that is gone, or another one under its name, breaks the lock", async () => {
+test("a removed stack, or another one under its name, breaks the lock", async () => {
   await svc("lock swaps transfers")
   served = { transfers: { version: 1, hash: "other" } }
   const broken = json(await svc("check --json"))

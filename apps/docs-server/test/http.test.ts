@@ -243,7 +243,7 @@ test.each([
   ["null", "null"],
   ["JSON-RPC 1.0", '{"jsonrpc":"1.0","id":1,"method":"ping"}'],
   ["an id that is an object", '{"jsonrpc":"2.0","id":{},"method":"ping"}'],
-  ["an id that is no number", '{"jsonrpc":"2.0","id":1e999,"method":"ping"}'],
+  ["an id that isn't a number", '{"jsonrpc":"2.0","id":1e999,"method":"ping"}'],
   ["no method", '{"jsonrpc":"2.0","id":1}'],
   ["a method that is a number", '{"jsonrpc":"2.0","id":1,"method":1}'],
   ["params that are text", '{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}'],

@@ -132,7 +132,7 @@ test("stacks are pages without a script, as HTML and Markdown, even beyond the f
   expect((await get("/llms.txt")).text).not.toContain("stacks/auctions")
 })
 
-test("stacks with large schemas, which fill the lists, hide no other", async () => {
+test("stacks with large schemas don't hide others from the lists", async () => {
   const large = { schema: { entities: [], types: [{ name: "a".repeat(100_000) }] } }
   stacks = Array.from({ length: 12 }, (_, n) => stack(`s${100 + n}`, n === 10 ? large : {}))
   const { get } = await serve()

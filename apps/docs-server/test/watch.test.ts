@@ -50,7 +50,7 @@ test("a change between reading and watching the pages isn't missed", async () =>
   expect(state).not.toBe(before)
 })
 
-test("changes are still noticed after the folder was moved away and back, or replaced", async () => {
+test("changes are still noticed after the folder was moved and moved back, or replaced", async () => {
   const away = join(parent, "away")
   await rename(dir, away)
   await rename(away, dir)

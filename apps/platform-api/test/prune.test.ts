@@ -98,7 +98,7 @@ describe.each(databaseKinds)("pruning on %s", (kind) => {
     expect(await query("select action from audit_log where $1 = 1", 1)).toEqual([{ action: "audit.prune" }])
   })
 
-  test("sharing with an agent during its deletion either keeps it or finds it gone", async () => {
+  test("sharing with an agent during its deletion either keeps it or fails", async () => {
     const person = await newPerson(service)
     const agents = await Promise.all(Array.from({ length: 12 }, () => agent(100)))
     const specs = await Promise.all(agents.map((_, n) => person.newSpec(`shared-with-${n}`, { visibility: "private" })))

@@ -76,7 +76,7 @@ test("a stack that an operator publishes reaches every replica, and is removed f
   await expect.poll(() => statuses("live/schema"), patience).toEqual([404, 404])
 })
 
-test("a lost notice is made up for by polling", async () => {
+test("polling finds a change whose notice was lost", async () => {
   const endListeners = `select pg_terminate_backend(pid) from pg_stat_activity
     where query like 'listen %' and datname = current_database() and $1::int = 1`
   await besides(server.url, (database) => database.within(60_000).query(endListeners, [1]))
@@ -116,7 +116,7 @@ test("a replica that starts during another's migration waits for it, beyond its 
   await other.end()
 })
 
-test("no key is in a log line or in the database's bytes, whatever happened to it", async () => {
+test("no key is in a log line or in the database's bytes, whatever its history", async () => {
   const keys: string[] = []
   for (const replica of replicas) {
     const { api_key } = await signUp(replica)

@@ -158,7 +158,7 @@ test("a body that hasn't arrived after 10 seconds is 408, and the connection is 
 })
 
 test.each([
-  ["no request can be made of", "Host: a b"],
+  ["can't be parsed as a request", "Host: a b"],
   ["is too long", `Host: localhost\r\nAuthorization: Bearer ${"x".repeat(20_000)}`],
 ])("a head that %s is a clear 400 with the relay's headers", async (_, lines) => {
   const head = `POST /transactions/v1/send HTTP/1.1\r\n${lines}\r\nConnection: close\r\n\r\n`

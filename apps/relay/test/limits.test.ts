@@ -191,7 +191,7 @@ test("a subject's claim limits only its own places", async () => {
   expect((await Promise.all([held, ...others])).map(({ status }) => status)).toEqual([502, 502, 502])
 })
 
-test("a body that doesn't arrive takes no place", async () => {
+test("a body that doesn't arrive occupies no place", async () => {
   answerAll()
   const relay = await testRelay(rpc.url, { env: { SVC_TRANSACTION_INSPECT_CONCURRENCY: "1" } })
   const head = "POST /transactions/v1/block-height HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

@@ -98,7 +98,7 @@ const sent: string[] = []
 // A transaction is identified by its signature, which is searched in all bytes that arrived.
 const timesGiven = (transaction: string): number => rpc.seen().split(transaction.slice(4, 60)).length - 1
 
-test("whatever the provider, the network and the client do: sent at most once, and not_submitted only when proven", async () => {
+test("with any provider, network and client: sent at most once, and not_submitted only if proven", async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async ({ behaviour, connect, cutBefore, client }) => {
       randomBytes(64).copy(template, 1)

@@ -119,7 +119,7 @@ test("a watch that is left while its token is fetched closes the connection that
   expect(closed).toContain(1000)
 })
 
-test("a record and the one that it replaces are one change in either order; a removal alone is a change too", async () => {
+test("a record and the one that it replaces are one change in either order; so is a removal", async () => {
   const upsert = (key: string) => ({ ...frame, op: "upsert", key, data: {} })
   const left = (key: string) => ({ ...frame, op: "delete", key, data: null })
   const { until, steps } = watching(({ type }, send) => {

@@ -185,7 +185,7 @@ describe("bytes that aren't stored, with a provider whose nodes may be behind", 
     expect(await set.virtual.run(repeated(set, relay))).toBe("landed")
   })
 
-  test("simulations alone: one wrong response doesn't reject good bytes, which land at the next call", async () => {
+  test("only simulations: one wrong response doesn't reject valid bytes, which land at the next call", async () => {
     const set = await setUp("tells the truth", () => 100)
     const relay = scriptedRelay(set.clock, lagging(100, ["simulate"])(set.chain)).relay
     expect(await set.virtual.run(repeated(set, relay))).toMatchObject({ code: "lookup-failed" })

@@ -113,7 +113,7 @@ test("a transaction with a durable nonce never expires, so no request is made", 
   expect(asked).toEqual([])
 })
 
-test("while the outcome is unknown the same bytes are resent every two seconds, give or take a fifth", async () => {
+test("while the outcome is unknown the same bytes are resent about every two seconds", async () => {
   const options = { skipPreflight: true, preflightCommitment: "processed", minContextSlot: 7n } as const
   const { outcome, asked, times } = play(expired, options)
   expect(await outcome).toEqual({ state: "expired", signature })

@@ -58,7 +58,7 @@ const count = (value: unknown): number =>
 const depthOf = (value: unknown): number =>
   typeof value !== "object" || value === null ? 0 : 1 + Math.max(0, ...Object.values(value).map(depthOf))
 
-test("values and levels are counted exactly, whatever strings contain; incomplete text does no harm", () => {
+test("values and levels are counted exactly, whatever strings contain; incomplete text is harmless", () => {
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: "binary" }), fc.nat(), (value, cut) => {
       const text = JSON.stringify(value)

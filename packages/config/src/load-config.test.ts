@@ -12,7 +12,7 @@ const problemsOf = (run: () => unknown): readonly string[] => {
   throw new Error("no ConfigError was thrown")
 }
 
-test("unset and empty variables take the default", () => {
+test("unset and empty variables get the default", () => {
   const fields = {
     port: integer("PORT", 4001, { min: 0, max: 65_535 }),
     name: text("NAME", "svc"),

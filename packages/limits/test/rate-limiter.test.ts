@@ -97,7 +97,7 @@ const flood = (take: (key: string) => unknown, count: number): void => {
   for (let i = 0; i < count; i++) take(`20010db8${i.toString(16).padStart(8, "0")}/64`)
 }
 
-test("a flood from one IPv6 network costs others nothing: they count alone, or at most by a wider prefix", () => {
+test("a flood from one IPv6 network doesn't affect others: they count separately, or by a wider prefix", () => {
   const limiter = createRateLimiter({ now: () => 0, maxBuckets: 1000 })
   const take = (key: string) => limiter.take("g", key, 2)
   flood(take, 30_000)

@@ -83,7 +83,7 @@ test("a connection has at most 1,000 subscriptions, and leaves them all at once"
   await two.message({ op: "subscribed" })
 })
 
-test("plain HTTP gets the health, or an error that says what is expected", async () => {
+test("plain HTTP returns the health, or an error that says what is expected", async () => {
   expect(await stream.health()).toEqual({
     status: "ok",
     stacks: {

@@ -56,7 +56,7 @@ test("a second signal stops at once", async () => {
   expect(await child.exited).toBe(1)
 })
 
-test("a signal ends a start that hangs in a pipe nobody writes to", async () => {
+test("a signal ends a start that hangs in a pipe without a writer", async () => {
   const folder = await mkdtemp(join(tmpdir(), "svc-run-"))
   const pipe = join(folder, "pipe")
   execFileSync("mkfifo", [pipe])

@@ -85,7 +85,7 @@ const faults: [string, string, () => Promise<string> | string][] = [
     () => new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: keys.signing.kid }).sign(secret),
   ],
   ["another typ", "token-invalid-format", () => mint({}, { typ: "at+jwt" })],
-  ["a typ that is no text", "token-invalid-format", () => mint({}, { typ: 7 })],
+  ["a typ that isn't text", "token-invalid-format", () => mint({}, { typ: 7 })],
   [
     "a critical extension",
     "token-invalid-format",

@@ -106,7 +106,7 @@ test("questions that the search wasn't tuned on find the right section as the fi
   expect(share(judged.filter(({ isSection }) => isSection).length, judged)).toBeGreaterThanOrEqual(0.8)
 })
 
-test("the first hit shows the answering line, if a question has one: 7 in 8", () => {
+test("the first hit shows the line with the answer, if there is one: 7 in 8", () => {
   const judged = questions.filter(([, , line]) => line !== undefined).map(judge)
   const wrong = judged.filter(({ isLine }) => !isLine).map(({ question, section }) => `${question} → ${section}`)
   expect(share(judged.length - wrong.length, judged), wrong.join("\n")).toBeGreaterThanOrEqual(7 / 8)

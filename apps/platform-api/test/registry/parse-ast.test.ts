@@ -45,7 +45,7 @@ test.each([
   ["a long name", smallAst({ stack_name: "x".repeat(257) }), "stack_name", "must be at most 256 characters"],
   ["no entities", smallAst({ entities: [] }), "entities", "must not be empty"],
   ["entities missing", { stack_name: "S" }, "entities", "is missing"],
-  ["an entity that is none", smallAst({ entities: [7] }), "entities[0]", "must be an object"],
+  ["an entity that isn't an object", smallAst({ entities: [7] }), "entities[0]", "must be an object"],
   ["no identity", smallAst({ entities: [{ state_name: "A", sections: [] }] }), "entities[0].identity", "is missing"],
   [
     "keys that are no names",

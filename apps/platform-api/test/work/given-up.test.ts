@@ -17,7 +17,7 @@ const claimAndDie = async (): Promise<Job | undefined> => {
   return job
 }
 
-test("a job that ends its process three times fails with the reason; progress resets the count", async () => {
+test("a job that crashes its process three times fails with the reason; progress resets the count", async () => {
   const spec = await person.newSpec("poison")
   const run = await person.publish(spec.id, first)
   for (let claims = 1; claims < mostClaims; claims++) expect((await claimAndDie())?.claims).toBe(claims)

@@ -44,7 +44,7 @@ describe.each(databaseKinds)("publishing stacks on %s", (kind) => {
     expect(deployment).toMatchObject({ status: "active", current_version: 1, spec_name: "orders" })
   })
 
-  test("the URL that the operator's template has for a name is nobody else's, in any spelling", async () => {
+  test("no other stack can have the URL that the operator's template makes for a name, in any spelling", async () => {
     for (const websocket_url of ["wss://unborn.streams.example", "wss://ORDERS.streams.example:443/"]) {
       const spec = await owner.newSpec(`squatter-${websocket_url.length}`, { ast_payload: first, websocket_url })
       const run = { workflow: "publish", spec_id: spec.id }

@@ -17,7 +17,7 @@ test.each([
   ["bytes that are not UTF-8", [0x22, 0xff, 0x22]],
   ["nothing", []],
   ["half a document", [0x7b]],
-  ["a key that stands twice", [...bytes('{"a":1,"\\u0061":2}')]],
+  ["a duplicate key", [...bytes('{"a":1,"\\u0061":2}')]],
 ])("%s is rejected", (_, list) => {
   expect(() => jsonText(Uint8Array.from(list), {})).toThrow("invalid-json")
 })
