@@ -575,7 +575,7 @@ test("bytes of another id are rejected: in progress, landed, or stored at the sa
   expect(landed).toHaveLength(1)
   await expect(set.pay({}, bytes, "d")).rejects.toMatchObject({
     code: "duplicate-transaction",
-    message: `Nothing was sent for "d": the payment "${landed[0]}" has this transaction, which lands once. Don't sign another for it; a second payment differs by a memo or its blockhash`,
+    message: `Nothing was sent for "d": "${landed[0]}" has this transaction, which lands once. Don't sign another for it; a second payment differs by a memo or its blockhash`,
   })
   // The id is unused.
   expect(await set.pay({}, set.build(), "d")).toMatchObject({ state: "landed" })

@@ -63,19 +63,19 @@ const checkId = (id: unknown): void => {
     new TextEncoder().encode(id).length <= 200
   )
     return
-  throw refusal(
-    "invalid-id",
-    "An id is 1 to 200 bytes of printable UTF-8 in the normal form NFC, with no white space but spaces between other characters",
-  )
+  throw refusal("invalid-id", "An id is 1 to 200 bytes of printable UTF-8 in NFC, with spaces only inside")
 }
 
-const reused = (id: string, stored: object, given: object): SvcError =>
-  refusal("id-reused", `"${id}" belongs to another payment: use another id`, { stored, given })
+const reused = (id: string, { state, signature }: PaymentRecord, stored: object, given: object): SvcError =>
+  refusal("id-reused", `"${id}" belongs to another payment, which is ${state}: use another id only to pay again`, {
+    stored: { ...stored, signature, state },
+    given,
+  })
 
 const duplicate = (id: string, other: string): SvcError =>
   refusal(
     "duplicate-transaction",
-    `Nothing was sent for "${id}": the payment "${other}" has this transaction, which lands once. Don't sign another for it; a second payment differs by a memo or its blockhash`,
+    `Nothing was sent for "${id}": "${other}" has this transaction, which lands once. Don't sign another for it; a second payment differs by a memo or its blockhash`,
   )
 
 const givenUp = (): SvcError => refusal("aborted", "Given up: nothing was stored or sent")
@@ -120,7 +120,8 @@ export const createJournal = ({
     const isSame = async (record: PaymentRecord): Promise<boolean> => {
       const stored = await readPayment(record.transaction)
       if (purpose !== undefined && record.purpose !== undefined) {
-        if (purpose !== record.purpose) throw reused(id, { ...stored.facts, purpose: record.purpose }, { purpose })
+        if (purpose !== record.purpose)
+          throw reused(id, record, { ...stored.facts, purpose: record.purpose }, { purpose })
         if (signed === undefined) return true
       }
       if (typeof plan === "function" && given === undefined) {
@@ -130,7 +131,7 @@ export const createJournal = ({
       }
       if (given?.facts.fingerprint === stored.facts.fingerprint) return true
       if (record.refused !== undefined && record.state !== "landed") return false
-      throw reused(id, stored.facts, given?.facts ?? {})
+      throw reused(id, record, stored.facts, given?.facts ?? {})
     }
 
     for (let isFirst = true; ; isFirst = false) {
@@ -140,7 +141,7 @@ export const createJournal = ({
         const resend = await isSame(known)
         const outcome = await settle(known, { ...options, resend })
         if (outcome.state === "landed" && !resend) {
-          throw reused(id, (await readPayment(known.transaction)).facts, given?.facts ?? {})
+          throw reused(id, known, (await readPayment(known.transaction)).facts, given?.facts ?? {})
         }
         if (outcome.state === "expired" && signed?.signature !== known.signature) continue
         return replayed(outcome)

@@ -7,6 +7,7 @@ import { openView } from "../../stream/view.ts"
 import { checkField, filterFor, type Step } from "../following.ts"
 import { fitting, plainJson } from "../result.ts"
 import { type Call, defineTool, readOnly, within } from "../tool.ts"
+import { keptPart } from "./stacks.ts"
 
 const scalars = [z.string(), z.number(), z.boolean(), z.null()] as const
 const selection = {
@@ -119,12 +120,16 @@ export const recordTools = [
         throw new CliError("record-too-large", "A record is larger than a result.", { next: "Name fewer fields." })
       }
       const isAll = !truncated && found.size <= limit
-      const hint = truncated
-        ? "Name fewer fields, or narrow where."
-        : limit < 100
-          ? "Raise limit (100 at most), narrow where, or pass key."
-          : "For more, sort by a field that differs in each record, and pass its last value in where (gt or lt)."
-      return { view, records: kept, next: read.next, ...(!isAll && { truncated: true, hint }) }
+      const part = schema.entities.flatMap(({ views }) => views.filter(({ id }) => id === view).map(keptPart)).join("")
+      const more = isAll
+        ? ""
+        : truncated
+          ? "Name fewer fields, or narrow where."
+          : limit < 100
+            ? "Raise limit (100 at most), narrow where, or pass key."
+            : "For more, sort by a field that differs in each record, and pass its last value in where (gt or lt)."
+      const hint = `${more} ${part}`.trim()
+      return { view, records: kept, next: read.next, ...(!isAll && { truncated: true }), ...(hint !== "" && { hint }) }
     },
   }),
   defineTool({

@@ -1,4 +1,5 @@
 import type { StackSchema } from "@svc/client"
+import { isObject } from "@svc/common/json-object"
 import { z } from "zod"
 import { readStacks } from "../../explore/explore.ts"
 import { typesNamed } from "../../explore/explore-tables.ts"
@@ -17,6 +18,12 @@ const matches = ({ name, description, entities }: Listed, query: string): boolea
   const text = `${name} ${description ?? ""} ${entities.join(" ")}`
   const words = query.toLowerCase().split(/\s+/)
   return words.every((word) => text.toLowerCase().includes(word))
+}
+
+/** The view that keeps only its first records, in words; an empty text for one that keeps all. */
+export const keptPart = ({ id, pipeline }: Pick<Entity["views"][number], "id" | "pipeline">): string => {
+  const counts = pipeline.flatMap((step) => (isObject(step) && isObject(step["Take"]) ? [step["Take"]["count"]] : []))
+  return counts.length === 0 ? "" : `${id} keeps ${counts.join()} records; ${id.split("/")[0]}/list keeps all.`
 }
 
 const shownEntity = ({ name, fields, views }: Entity) => ({
@@ -116,13 +123,15 @@ export const stackTools = [
       const whole = `svc://stacks/${stack.name}/schema`
       const rest = entity === undefined ? `pass entity: ${schema.entities.map((one) => one.name).join(", ")}` : ""
       const hint = `Too large for one result: ${shortened(rest)}${rest === "" ? "" : "; or "}read the resource ${whole}`
+      const parts = kept.flatMap(({ views }) => views.map(keptPart)).filter((part) => part !== "")
+      const hints = [...parts, ...(entities.truncated || types.truncated ? [hint] : [])]
       return {
         name: stack.name,
         websocket_url: stack.websocket_url,
         entities: entities.kept,
         types: Object.fromEntries(types.kept),
         records: now?.records,
-        ...((entities.truncated || types.truncated) && { hint }),
+        ...(hints.length > 0 && { hint: shortened(hints.join(" ")) }),
       }
     },
   }),
