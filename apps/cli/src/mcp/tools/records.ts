@@ -42,7 +42,7 @@ const open = async (
 
 /** The same records with these fields only, by their paths. Throws field-not-found for one that the view lacks. */
 const projection = (view: string, schema: StackSchema, fields: readonly string[] | undefined) => {
-  if (fields === undefined) return (record: unknown) => record
+  if (fields === undefined || fields.length === 0) return (record: unknown) => record
   const paths = schema.entities.find(({ name }) => name === view.split("/")[0])?.fields.map(({ path }) => path) ?? []
   const isKnown = (field: string) =>
     paths.some((path) => path === field || field.startsWith(`${path}.`) || path.startsWith(`${field}.`))
