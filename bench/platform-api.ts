@@ -1,4 +1,4 @@
-// `pnpm bench platform`: the platform API against a peer with the same duties, and against Hono and the PostgreSQL driver alone.
+// `pnpm bench platform`: the platform API against a peer with the same duties, and against only Hono and the PostgreSQL driver.
 import { createBenchmarkTable, type LoadTarget } from "@svc/testing"
 import { z } from "zod"
 import { compare, compareTelemetry, connections, finish } from "./compare.ts"

@@ -65,7 +65,7 @@ const ask = async (
     if (response.status !== expected) answer += ` ${text.slice(0, 100)}`
     else if (response.headers.get("content-type")?.includes("json") === true) parsed = JSON.parse(text)
   } catch (error) {
-    answer = `no answer: ${error instanceof Error ? `${error.message} ${String(error.cause)}` : String(error)}`
+    answer = `no response: ${error instanceof Error ? `${error.message} ${String(error.cause)}` : String(error)}`
   }
   const known = counts.get(what) ?? { requests: 0, slowestMs: 0 }
   counts.set(what, {
@@ -185,7 +185,7 @@ replicas.forEach(({ name }, index) => {
   table.add(`${name}: that to the second third`, (end ?? Number.NaN) / (middle ?? Number.NaN), "x", goal)
 })
 table.add(
-  "answers that nobody asked for",
+  "unexpected responses",
   [...wrong.values()].reduce((sum, count) => sum + count, 0),
   "",
   { atMost: 0 },

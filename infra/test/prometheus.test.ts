@@ -93,7 +93,7 @@ test.skipIf(missing)(
       ...alerts.map(({ expr }) => expr.replace(/ [<>] [\d.]+$/, "").replace(/^absent\((.*)\)$/, "$1")),
     ]
     expect(expressions.length).toBeGreaterThan(60)
-    // Before the first request: an idle relay isn't gone.
+    // Before the first request: an idle relay isn't missing.
     await vi.waitFor(async () => expect(await has('up{job="relay"} == 1')).toBe(true), 30_000)
     expect(await has(alerts.find(({ alert }) => alert === "RelayGone")?.expr ?? "")).toBe(false)
     await vi.waitFor(
@@ -116,7 +116,7 @@ test.skipIf(missing)(
       .flatMap((page) => readFileSync(join(folder, page), "utf8").match(/^\| `[a-z0-9_]+\.[^|]*/gm) ?? [])
       .flatMap((cell) => [...cell.matchAll(/`([a-z0-9_.]+)`/g)].map(([, name = ""]) => name.replaceAll(".", "_")))
     const withData = [...series].map((name) => (told.includes(name) ? name : name.replace(/_total$/, "")))
-    expect(told.toSorted(), "the metrics that the pages name are those that have data").toEqual(
+    expect(told.toSorted(), "exactly the metrics that the pages name have data").toEqual(
       [...new Set(withData)].toSorted(),
     )
     const unseen = [...series].filter((name) => !expressions.some((expression) => expression.includes(name)))

@@ -92,7 +92,7 @@ try {
     await again(base, kept)
     await stopped(second)
   }
-  console.log(`${app}: answered, stopped with exit code 0, ${seconds()} in all`)
+  console.log(`${app}: responded, stopped with exit code 0, ${seconds()} in all`)
 } finally {
   await container.remove()
 }

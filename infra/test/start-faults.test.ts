@@ -61,7 +61,13 @@ const faults: readonly [name: string, app: App, env: (context: TestContext) => E
     "DATABASE_URL",
     /REFUSED/,
   ],
-  ["a role that isn't there", "platform-api", () => ({ DATABASE_URL: databaseOf("nobody") }), "DATABASE_URL", /nobody/],
+  [
+    "a role that doesn't exist",
+    "platform-api",
+    () => ({ DATABASE_URL: databaseOf("nobody") }),
+    "DATABASE_URL",
+    /nobody/,
+  ],
   [
     "no database of the name",
     "platform-api",

@@ -1,4 +1,4 @@
-// A provider that costs as little as Node allows: one canned answer a method. Prints its port.
+// A provider that costs as little as Node allows: one canned response per method. Prints its port.
 import { createServer } from "node:http"
 import { getBase58Decoder } from "@solana/kit"
 

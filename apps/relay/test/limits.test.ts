@@ -146,7 +146,7 @@ test("claims also lower the sizes", async () => {
   expect((await relay.post("send", { transaction: "A".repeat(5000) }, high)).body.code).toBe("request_too_large")
 })
 
-test("places of send and of the other routes are separate, taken without waiting, and free again after the response", async () => {
+test("places of send and of other routes are separate, granted without waiting, and free again after the response", async () => {
   rpc.script(() => ({ after: "stall" }))
   const relay = await testRelay(rpc.url, {
     env: { SVC_TRANSACTION_INSPECT_CONCURRENCY: "2", SVC_TRANSACTION_SEND_CONCURRENCY: "1" },

@@ -35,7 +35,7 @@ const failures: Record<string, Script> = {
   "a reset": () => ({ after: "reset" }),
   "no HTTP": () => ({ write: "SSH-2.0-x\r\n", after: "end" }),
   "no JSON-RPC": () => raw("<html>"),
-  "an answer that is no block height": (r) => result(r, '"7"'),
+  "a response that isn't a block height": (r) => result(r, '"7"'),
   ...Object.fromEntries(
     [401, 403, 404, 408, 429, 500, 502, 503, 599].flatMap((status): [string, Script][] => [
       [`${status}`, () => raw("", status)],

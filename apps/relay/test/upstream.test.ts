@@ -55,7 +55,7 @@ const failure = (error: { code: number; message: string; data?: unknown }, statu
 
 const answers: Record<string, [Script, UpstreamResponse]> = {
   "a result": [(r) => result(r, '{"a":1}'), { kind: "result", result: { a: 1 } }],
-  "error: null beside a result": [
+  "error: null next to a result": [
     ({ id }) => raw(`{"jsonrpc":"2.0","id":${id},"result":1,"error":null}`),
     { kind: "result", result: 1 },
   ],
@@ -105,10 +105,10 @@ const answers: Record<string, [Script, UpstreamResponse]> = {
   nothing: [() => raw(""), { kind: "malformed" }],
   "bytes that are not UTF-8": [() => raw(Buffer.from([0x22, 0xff, 0x22])), { kind: "malformed" }],
   "a body over the cap": [(r) => result(r, `"${"a".repeat(1000)}"`), { kind: "malformed" }],
-  "a refusal with a body over the cap": [() => raw("a".repeat(2000), 403), { kind: "http-error", status: 403 }],
+  "a rejection with a body over the limit": [() => raw("a".repeat(2000), 403), { kind: "http-error", status: 403 }],
   "a reset after reading": [() => ({ after: "reset" }), { kind: "transport-error", started: true }],
-  "an end without an answer": [() => ({ after: "end" }), { kind: "transport-error", started: true }],
-  "half an answer": [
+  "an end without a response": [() => ({ after: "end" }), { kind: "transport-error", started: true }],
+  "half a response": [
     () => ({ write: http(200, "a".repeat(100)).subarray(0, 90), after: "end" }),
     { kind: "transport-error", started: true },
   ],

@@ -63,8 +63,8 @@ const codes: Readonly<Record<number, Row>> = {
   [-32004]: row(false, true, "The block isn't available yet; send doesn't document this code."),
   [-32014]: row(false, true, "The block's status isn't available yet; send doesn't document this code."),
   [-32603]: row(false, true, "The provider failed at a point that it doesn't name."),
-  [-32429]: row(false, true, "A rate limit, but inside the provider: part of it may have taken the transaction."),
-  429: row(false, true, "A rate limit, but inside the provider: part of it may have taken the transaction."),
+  [-32429]: row(false, true, "A rate limit, but inside the provider: part of it may have accepted the transaction."),
+  429: row(false, true, "A rate limit, but inside the provider: part of it may have accepted the transaction."),
 }
 const otherCode = row(false, false, "The meaning of this code isn't documented for all providers.")
 const otherText = "A text in it isn't known, so it may be about an earlier copy of the transaction."
