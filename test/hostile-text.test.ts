@@ -9,10 +9,6 @@ import { failed, succeeded } from "../apps/cli/src/mcp/result.ts"
 import { run } from "../apps/cli/src/run.ts"
 import { serve } from "../apps/cli/test/server.ts"
 import { readPage } from "../apps/docs-server/src/corpus/corpus.ts"
-import { parseAst } from "../apps/platform-api/src/registry/ast/parse-ast.ts"
-import { deriveShape } from "../apps/platform-api/src/registry/schema/derive-schema.ts"
-import { languages, typedModule } from "../apps/platform-api/src/registry/types/typed-module.ts"
-import { entity, field, smallAst } from "../apps/platform-api/test/registry/small-ast.ts"
 import { brief } from "../packages/site/browser/console/text.ts"
 import { sameIn } from "../packages/site/browser/live/same-in.ts"
 import { show } from "../packages/site/browser/live/values.ts"
@@ -54,12 +50,10 @@ test.each([
   ["explore", "evil"],
   ["explore", "evil", hostile],
   ["types", "evil"],
-  ["changes"],
   ["keys", "list"],
   ["auth", "signup"],
   ["diff", "evil"],
   ["docs", "search", "x"],
-  ["payments", "list"],
   ["nope"],
 ])("svc %j never controls the terminal with its output, also as JSON and in errors", async (...argv) => {
   for (const status of [200, 400]) {
@@ -70,21 +64,23 @@ test.each([
       body: status === 200 ? answer(target) : failure,
     }))
     for (const more of [[], ["--json"]]) {
-      const written: string[] = []
-      const write = (text: string): boolean => written.push(text) > 0
+      const [results, notes]: [string[], string[]] = [[], []]
       await run({
         argv: [...argv, ...more],
         env: { SVC_API_URL: server.url, SVC_DOCS_URL: server.url, SVC_API_KEY: "svc_ak_x" },
         copy: undefined,
         home: "/nonexistent",
-        stdout: { isTTY: true, write, screen: () => ({ columns: 80, rows: 24 }) },
-        stderr: { isTTY: true, write },
+        stdout: { isTTY: true, write: (text) => results.push(text) > 0, screen: () => ({ columns: 80, rows: 24 }) },
+        stderr: { isTTY: true, write: (text) => notes.push(text) > 0 },
         readLine: async () => "",
         readInput: async () => new Uint8Array(),
         onInterrupt: () => () => {},
       })
       // Our own: styles, and the line of progress that is drawn again.
-      expect(written.join("").replaceAll(/\p{Cc}\[(?:1|22|31|36|39)m|\r/gu, "")).not.toMatch(steering)
+      expect([...results, ...notes].join("").replaceAll(/\p{Cc}\[(?:1|22|31|36|39)m|\r/gu, "")).not.toMatch(steering)
+      for (const note of notes) expect(note.trimEnd()).not.toContain("\n")
+      if (status === 200 && more.length > 0 && argv.join() === "explore")
+        expect(JSON.parse(results.join(""))).toMatchObject({ registry: [{ description: hostile }] })
     }
   }
 })
@@ -120,17 +116,6 @@ test("a stack's page shows it as text in its place, for agents and for people", 
     expect(html).not.toMatch(steering)
     expect(html).not.toMatch(/<script|href="javascript|<a[^>]*>f</)
   }
-})
-
-test.each(languages)("types in %s hold the text as data", (language) => {
-  const named = field(hostile, "u64")
-  const ast = smallAst({
-    entities: [entity(hostile, { sections: [{ name: "id", fields: [field("address", "String"), named] }] })],
-  })
-  const text = typedModule(deriveShape(parseAst(ast)), language, { name: "evil", version: 1 })
-  expect(text).not.toMatch(steering)
-  expect(text).toContain("javascript:e")
-  expect(text.replaceAll(/"(?:[^"\\]|\\.)*"/g, "")).not.toMatch(/<script|\$\(touch|\*\/ \$/)
 })
 
 test("in live pages and the console the text reverses and hides nothing, and can be copied whole", () => {

@@ -103,19 +103,6 @@ test.each([
   expect(json(ended)).toEqual({ code, error })
 })
 
-test("a service's message is printed on one line of standard error, without control characters", async () => {
-  const hostile = "\u001b]0;title\u0007a\nb\u009b2J\u202e"
-  const server = await serve(({ method }) =>
-    method === "GET"
-      ? { headers: { "x-auth-ignored": "a\u009b2J" }, body: [] }
-      : { status: 400, body: { error: hostile, code: `c${hostile}`, request_id: "r" } },
-  )
-  for (const args of [["explore"], ["auth", "signup"]]) {
-    const { stderr } = await tool.svc([...args, "--api-url", server.url])
-    expect(stderr).toMatch(/^[^\p{Cc}\u202e]+\n$/u)
-  }
-})
-
 test("the result and the exit code stay right if a reader closes standard error or output", async () => {
   const server = await serve(() => ({ headers: { "x-auth-ignored": "invalid-api-key" }, body: [] }))
   const args = ["explore", "--json", "--api-url", server.url]

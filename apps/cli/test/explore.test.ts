@@ -140,15 +140,6 @@ test("for people there are tables of stacks, fields, types, views and nullable f
   expect((await explore("mining", "miner")).stdout).toContain("Primary keys: id.authority")
 })
 
-test("text of a stack's owner can't control the reader's terminal", async () => {
-  const evil = await serve(() => ({ body: [stackOf("evil", "a\u001b]0;title\u0007b\u009b2J\nc\u202ed")] }))
-  const table = await tool.svc(["explore", "--api-url", evil.url])
-  expect(table.stdout.split("\n")[1]).toMatch(/a \]0;title b 2J cd$/)
-  const document = await tool.svc(["explore", "--json", "--api-url", evil.url])
-  expect(document.stdout).not.toMatch(/(?!\n)\p{Cc}/u)
-  expect(json(document)).toMatchObject({ registry: [{ description: "a\u001b]0;title\u0007b\u009b2J\nc\u202ed" }] })
-})
-
 test("an endless registry is rejected with a reason after a limited number of pages", async () => {
   const endless = await serve(() => ({
     body: [stackOf("a")],

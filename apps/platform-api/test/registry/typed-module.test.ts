@@ -61,6 +61,14 @@ describe("typed modules", () => {
     },
   )
 
+  test("no name in a JSON Schema steers a terminal", () => {
+    fc.assert(
+      fc.property(hostileShape, (shape) => {
+        expect(typedModule(shape, "json-schema", some)).not.toMatch(/(?!\n)\p{Cc}|[\u200b\u2028-\u202e\u2066-\u2069]/u)
+      }),
+    )
+  })
+
   test("no text of a stack becomes code or a comment in TypeScript: names are quoted or ASCII identifiers", () => {
     fc.assert(
       fc.property(hostileShape, (shape) => {
