@@ -1,8 +1,8 @@
-import { type Address, createSolanaRpc, generateKeyPairSigner, getBase58Decoder, lamports } from "@solana/kit"
+import { type Address, createSolanaRpc, generateKeyPairSigner, lamports } from "@solana/kit"
 import { startLocalChain } from "@svc/local-chain"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { type Relay, startIssuer, testRelay } from "./fixture.ts"
-import { firstSignatureOf, memo, messageOf, transfer, unsigned } from "@svc/testing/solana"
+import { memo, messageOf, transfer, unsigned } from "@svc/testing/solana"
 import { signedTransaction } from "./transactions.ts"
 
 const slotMs = 400
@@ -14,11 +14,7 @@ beforeEach(async () => {
   clock = Date.parse("2026-01-01T00:00:00Z")
   chain = await startLocalChain({ host: "127.0.0.1", port: 0, now: () => clock })
   const issuer = await startIssuer()
-  const env = {
-    SVC_TRANSACTION_VERIFY: "signatures",
-    SVC_TRANSACTION_MAX_BYTES: "4096",
-    SVC_TRANSACTION_MAX_BODY_BYTES: "8192",
-  }
+  const env = { SVC_TRANSACTION_VERIFY: "signatures" }
   relay = await testRelay(chain.url, { auth: issuer.plugin, env })
   headers = await issuer.bearer()
 })
@@ -58,21 +54,6 @@ test("a transfer goes through the relay from blockhash to finalized", async () =
   pass(32)
   expect(await statusOf(signature)).toMatchObject({ confirmationStatus: "finalized", confirmations: null, err: null })
   expect((await post("block-height", { commitment: "finalized" })).body.blockHeight).toMatch(/^\d+$/)
-})
-
-test("a version 1 transaction goes through as well, larger than a packet if the setting allows it", async () => {
-  const [payer, to] = [await funded(), (await generateKeyPairSigner()).address]
-  pass(2)
-  const instructions = [transfer(payer.address, to, 1_000_000_000n), memo(new Uint8Array(3000).fill(97))]
-  const transaction = await signedTransaction(payer, instructions, { blockhash: await latest(), version: 1 })
-  expect(Buffer.from(transaction, "base64").length).toBeGreaterThan(3000)
-  expect((await post("fee", { message: messageOf(transaction) })).body).toMatchObject({ feeLamports: "5000" })
-  expect((await post("simulate", { transaction: unsigned(transaction) })).body).toMatchObject({ err: null })
-  const { signature } = (await post("send", { transaction })).body
-  expect(signature).toBe(getBase58Decoder().decode(firstSignatureOf(transaction)))
-  expect(await balance(to)).toBe(1_000_000_000n)
-  pass(32)
-  expect(await statusOf(signature)).toMatchObject({ confirmationStatus: "finalized", err: null })
 })
 
 test("an expired blockhash is not_submitted; without preflight the transaction is dropped and never found", async () => {
