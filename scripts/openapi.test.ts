@@ -1,5 +1,6 @@
-import { execFileSync } from "node:child_process"
+import { execFileSync, spawnSync } from "node:child_process"
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs"
+import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
@@ -27,4 +28,12 @@ test("`pnpm openapi` in a clean checkout, without a service, changes no committe
   expect(made.toSorted()).toEqual(
     readdirSync(join(root, "apps/docs-server/content/reference"), { recursive: true, encoding: "utf8" }).toSorted(),
   )
+})
+
+test.each(["relay", "platform-api", "docs-server"])("openapi.json of %s passes the linter without a warning", (app) => {
+  const linter = createRequire(import.meta.url).resolve("@redocly/cli/bin/cli.js")
+  const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" }
+  const args = [linter, "lint", app, "--config=scripts/redocly.yaml", "--format=json"]
+  const { stdout } = spawnSync(process.execPath, args, { cwd: root, env, encoding: "utf8" })
+  expect(JSON.parse(stdout)).toMatchObject({ totals: { errors: 0, warnings: 0 }, problems: [] })
 })

@@ -1,28 +1,16 @@
 import { once } from "node:events"
 import { request } from "node:http"
-import { fileURLToPath } from "node:url"
-import { startProcess } from "@svc/testing"
 import { expect, test } from "vitest"
 import manifest from "../package.json" with { type: "json" }
-import committed from "../openapi.json" with { type: "json" }
 import { serviceInTest, testService } from "./service.ts"
 import { newPerson } from "./work/person.ts"
 
 const service = testService("postgres", { SVC_SAMPLE_STACKS: "true" })
 
-const documentFile = fileURLToPath(new URL("../openapi.json", import.meta.url))
-
-test.each(["/api/./registry", "/api/r%65gistry", "/x/../api/registry", "//api/registry", "/api/registry/"])(
-  "only the exact spelling of a path is served: %s is 404",
-  async (path) => {
-    const answer = new Promise<number | undefined>((resolve, reject) => {
-      request(service.url, { path }, (response) => resolve(response.resume().statusCode))
-        .on("error", reject)
-        .end()
-    })
-    expect(await answer).toBe(404)
-  },
-)
+test("only the exact spelling of a path is served", async () => {
+  const [answer] = await once(request(service.url, { path: "/x/../api/r%65gistry" }).end(), "response")
+  expect(answer.resume().statusCode).toBe(404)
+})
 
 test("any page may send requests after a preflight without a key, and read responses and errors", async () => {
   const preflight = await service.call("OPTIONS", "/api/agents/me", {
@@ -89,10 +77,6 @@ test("an invalid query of a list counts against the limit, and the error says wh
   expect(told.get("ratelimit")).toMatch(/r=299;/)
 })
 
-test("the served document is the committed openapi.json", async () => {
-  expect(await (await fetch(`${service.url}/openapi.json`)).json()).toEqual(committed)
-})
-
 test("the bare address says what the service is, with its OpenAPI document and documentation", async () => {
   const answer = await fetch(`${service.url}/`)
   const { name, openapi, docs } = (await answer.json()) as Record<string, string>
@@ -113,13 +97,4 @@ test("behind a path, Link and Location keep it", async () => {
   expect(headers.get("link")).toBe('</api/api/registry?limit=1&offset=1>; rel="next"')
   const made = await person.call("POST", "/api/specs", { name: "placed" })
   expect(made.headers.get("location")).toBe(`/api/api/specs/${made.body.id}`)
-})
-
-test("the document passes the linter", async () => {
-  const linter = fileURLToPath(new URL("../node_modules/@redocly/cli/bin/cli.js", import.meta.url))
-  const run = startProcess(process.execPath, [linter, "lint", documentFile], {
-    env: { REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
-    cwd: fileURLToPath(new URL("..", import.meta.url)),
-  })
-  expect(await run.exited, run.stderr()).toBe(0)
 })
