@@ -99,3 +99,28 @@ test("usage delivery needs an endpoint and a token", async () => {
   expect(usage).toMatchObject({ endpoint: SVC_TRANSACTION_USAGE_ENDPOINT, capacity: 1000 })
   expect(JSON.stringify(usage)).not.toContain('"t"')
 })
+
+test("all problems are listed at once, and no secret is shown", async () => {
+  const listed = await problems({
+    SVC_TRANSACTIONS_ENABLED: "true",
+    PORT: "-1",
+    NODE_ENV: "production",
+    SVC_TRUSTED_PROXY_CIDRS: "10.0.0.0/40",
+    SVC_TRANSACTION_VERIFY: "all",
+    SVC_TRANSACTION_SEND_TIMEOUT_MS: "0",
+    SVC_TRANSACTION_USAGE_ENABLED: "1",
+    SVC_TRANSACTION_USAGE_TOKEN: "hunter2hunter2",
+    SVC_SESSION_PUBLIC_KEY: "secret-looking-text",
+  })
+  expect(listed.map((text) => text.split(":")[0])).toEqual([
+    "PORT",
+    "SVC_TRUSTED_PROXY_CIDRS",
+    "SVC_TRANSACTION_VERIFY",
+    "SVC_TRANSACTION_SEND_TIMEOUT_MS",
+    "SVC_TRANSACTION_USAGE_ENDPOINT",
+    "SVC_TRANSACTION_RPC_URL",
+    "SVC_SESSION_AUDIENCE",
+    "SVC_SESSION_PUBLIC_KEY",
+  ])
+  expect(listed.join()).not.toMatch(/hunter2|secret-looking/)
+})
