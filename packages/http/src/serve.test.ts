@@ -31,7 +31,7 @@ afterEach(async () => {
 const lines: Record<string, unknown>[] = []
 const write = (level: string) => (line: object) => void lines.push({ level, ...line })
 const requests = {
-  log: { debug: write("debug"), info: write("info"), error: write("error"), warn: () => {} },
+  log: { debug: write("debug"), info: write("info"), error: write("error"), warn: write("warn") },
   now: () => performance.now(),
   randomId: randomUUID,
   quiet: ["/quiet", "/away"],
@@ -149,15 +149,16 @@ test("a body that stops arriving is rejected at its timeout", async () => {
   socket.destroy()
 })
 
-test("the log has the route's pattern and the response's request id, never the path", async () => {
+test("the log has the route's pattern and the response's request id, never the path or a header", async () => {
   const { url } = await start()
   lines.length = 0
   const answer = await post(`${url}/echo/svc_ak_hidden?key=hidden`, "{}")
   expect(lines).toHaveLength(1)
   expect(lines[0]).toMatchObject({ method: "POST", route: "/echo/:secret", status: 200 })
   expect(lines[0]?.["request_id"]).toBe(answer.headers.get("x-request-id"))
+  const headers = { "x-request-id": "trace-1234", authorization: "Bearer hidden" }
+  const kept = await fetch(`${url}/slow`, { headers })
   expect(JSON.stringify(lines)).not.toContain("hidden")
-  const kept = await fetch(`${url}/slow`, { headers: { "x-request-id": "trace-1234" } })
   expect(kept.headers.get("x-request-id")).toBe("trace-1234")
   const replaced = await fetch(`${url}/slow`, { headers: { "x-request-id": "bad id!" } })
   expect(replaced.headers.get("x-request-id")).toMatch(/^[\w-]{36}$/)
@@ -169,6 +170,14 @@ test("the log has the route's pattern and the response's request id, never the p
     ["error", "/broken", 503],
     ["info", "*", 404],
   ])
+})
+
+test("the first forwarding header from an untrusted peer is a warning, once", async () => {
+  const { url } = await start()
+  lines.length = 0
+  for (const forwarded of ["192.0.2.1", "192.0.2.2"])
+    await fetch(`${url}/quiet`, { headers: { "x-forwarded-for": forwarded } })
+  expect(lines.filter(({ level }) => level === "warn")).toEqual([{ level: "warn", peer: "127.0.0.1" }])
 })
 
 test("only the log line of a rejected request has its account and its client's network", async () => {

@@ -6,7 +6,7 @@ import { readSettings } from "../../src/config.ts"
 import { approve } from "../../src/operator/publish.ts"
 import { type HookBody, hookBody } from "../../src/work/steps/hook-call.ts"
 import { nextCallMs } from "../../src/work/steps/hook.ts"
-import { beforeTests, databaseKinds, serviceInTest, startTestService, testService } from "../service.ts"
+import { beforeTests, databaseKinds, serviceInTest, testService } from "../service.ts"
 import { broken, first, newPerson } from "./person.ts"
 
 const secret = `whsec_${randomBytes(32).toString("base64")}`
@@ -132,12 +132,12 @@ test("retries wait 1 s, doubling up to 60 s, and end after 10 minutes", () => {
   expect(nextCallMs(3, 600_000)).toBeUndefined()
 })
 
-test("a hook without a valid secret stops the start", async () => {
+test("a hook without a valid secret stops the start", () => {
   for (const env of [
     { SVC_DEPLOY_HOOK_URL: "http://127.0.0.1:1/" },
     ...["whsec_x", `${secret} whsec_x`, `${secret},${secret}`].map((wrong) => ({ SVC_DEPLOY_HOOK_SECRET: wrong })),
   ])
-    await expect(startTestService("embedded", env)).rejects.toThrow("SVC_DEPLOY_HOOK_SECRET")
+    expect(() => readSettings(env)).toThrow("SVC_DEPLOY_HOOK_SECRET")
 })
 
 test("an unencrypted hook stops the start, except on this machine or if the operator allows it", () => {
