@@ -98,17 +98,6 @@ describe.skipIf(noBrowser)("a page with a publishable key", () => {
     })
   })
 
-  test("a page's key can't manage an account or get a token that sends, and the page reads why", async () => {
-    expect(await askJson(allowed.page, { url: `${instance.apiUrl}/api/agents/me`, key })).toMatchObject({
-      status: 403,
-      body: { code: "secret-key-required" },
-    })
-    expect(await askJson(allowed.page, mint("transaction:send"))).toMatchObject({
-      status: 403,
-      body: { code: "scope-not-allowed" },
-    })
-  })
-
   test("a preflight needs no key: a page without a valid one gets a readable 401, not a CORS failure", async () => {
     for (const [bad, code, challenge] of [
       [undefined, "missing-credentials", "Bearer"],
@@ -141,27 +130,15 @@ describe.skipIf(noBrowser)("a page with a publishable key", () => {
 
   test("a page over its limit can read 429 and when to retry", async () => {
     const { publishable: ownKey } = await newKeys(instance.apiUrl, allowedOrigin)
-    const results = await Promise.all(
-      Array.from({ length: 61 }, () => askJson(allowed.page, { ...mint("read"), key: ownKey })),
-    )
-    expect(results.filter(({ status }) => status === 200)).toHaveLength(60)
-    expect(results.find(({ status }) => status !== 200)).toMatchObject({
+    const { url, method, json } = mint("read")
+    const headers = { "content-type": "application/json", authorization: `Bearer ${ownKey}`, origin: allowedOrigin }
+    const spend = () => fetch(url, { method: method ?? "POST", headers, body: JSON.stringify(json) })
+    const statuses = (await Promise.all(Array.from({ length: 60 }, spend))).map(({ status }) => status)
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    expect(await askJson(allowed.page, { ...mint("read"), key: ownKey })).toMatchObject({
       status: 429,
       headers: { "retry-after": expect.stringMatching(/^\d+$/), "x-error-code": "rate-limit-exceeded" },
       body: { code: "rate-limit-exceeded" },
-    })
-  })
-
-  test("a page reads the documentation and searches it over MCP", async () => {
-    const page = await ask(other.page, { url: `${instance.docsUrl}/sessions.md` })
-    expect(page).toMatchObject({ status: 200, body: expect.stringContaining("# Session tokens") })
-    const call = { name: "search_docs", arguments: { query: "publishable key" } }
-    const json = { jsonrpc: "2.0", id: 1, method: "tools/call", params: call }
-    expect(await askJson(other.page, { url: `${instance.docsUrl}/mcp`, method: "POST", json })).toMatchObject({
-      status: 200,
-      body: {
-        result: { structuredContent: { results: [{ slug: "keys" }, ...Array.from({ length: 4 }, () => ({}))] } },
-      },
     })
   })
 
