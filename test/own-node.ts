@@ -6,3 +6,6 @@ export const ownNodeFolder =
   (process.env["PATH"] ?? "")
     .split(delimiter)
     .find((folder) => !folder.includes("node_modules") && existsSync(join(folder, "node"))) ?? dirname(process.execPath)
+
+/** The machine's own Node and the pinned one, or the one that is both. */
+export const nodes = [...new Set([join(ownNodeFolder, "node"), process.execPath])]

@@ -1,12 +1,12 @@
-import { existsSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { createServer as createSecureServer } from "node:https"
 import { connect, type AddressInfo, type Socket } from "node:net"
-import { delimiter, join } from "node:path"
+import { join } from "node:path"
 import { createServer, type Server } from "node:http"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { WebSocketServer } from "ws"
 import { makeCertificate } from "../../../infra/test/certificate.ts"
+import { nodes } from "../../../test/own-node.ts"
 import { proxyTo } from "../src/services/transport.ts"
 import { expectError, makeTool, resultOf, runProgram } from "./tool.ts"
 
@@ -66,15 +66,6 @@ afterAll(() => {
   behind.closeAllConnections()
   behind.close()
 })
-
-/** The pinned Node, and the machine's own, which may be as old as 20. */
-const nodes = (process.env["PATH"] ?? "")
-  .split(delimiter)
-  .filter((part) => !part.includes("node_modules"))
-  .map((part) => join(part, "node"))
-  .filter((path) => existsSync(path))
-  .slice(0, 1)
-  .concat(process.execPath)
 
 test.each(nodes)("an encrypted API and a stream are reached through a proxy with a password, in %s", async (node) => {
   asked.length = 0

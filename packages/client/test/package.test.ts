@@ -1,10 +1,10 @@
 import { execFileSync, spawnSync } from "node:child_process"
-import { existsSync } from "node:fs"
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { delimiter, join } from "node:path"
+import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { nodes } from "../../../test/own-node.ts"
 import { bundle, bundled } from "../scripts/bundle.ts"
 
 const library = join(import.meta.dirname, "..")
@@ -19,15 +19,6 @@ beforeAll(async () => {
   })
 }, 120_000)
 afterAll(() => rm(folder, { recursive: true, force: true }))
-
-/** The pinned Node, and the machine's own, which may be as old as 20. */
-const nodes = (process.env["PATH"] ?? "")
-  .split(delimiter)
-  .filter((part) => !part.includes("node_modules"))
-  .map((part) => join(part, "node"))
-  .filter((path) => existsSync(path))
-  .slice(0, 1)
-  .concat(process.execPath)
 
 const program = `
 import * as client from "svc-client"
