@@ -244,6 +244,29 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
     },
   )
 
+  test.skipIf(!proxy.balances).each(["POST", "GET"])(
+    "malformed bodies of a client's %s requests count against no replica",
+    async (method) => {
+      const host = `relay.${proxy.domain}`
+      const head = `${method} / HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding: chunked\r\n\r\n`
+      const state = { ended: false }
+      const attack = async (): Promise<void> => {
+        while (!state.ended) {
+          const socket = connect({ host: "127.0.0.1", port, servername: host, rejectUnauthorized: false })
+          socket.on("error", () => {}).write(`${head}ZZ\r\n{}`)
+          await Promise.race([once(socket, "data"), once(socket, "close")]).catch(() => {})
+          socket.destroy()
+        }
+      }
+      const attacks = [attack(), attack()]
+      for (let n = 0; n < 20; n++)
+        expect((await asked("relay", { method: n % 2 === 0 ? "POST" : "GET" }, "")).status).toBe(200)
+      state.ended = true
+      await Promise.all(attacks)
+      ran.splice(0)
+    },
+  )
+
   test.skipIf(!proxy.boundsQueues)(
     "clients that never read cost the kernel little memory each, and others are served",
     async () => {
