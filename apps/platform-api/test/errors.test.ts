@@ -100,7 +100,7 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
     [session({ scope: "read", scopes: ["read"] }), "invalid-request", "scopes", "can't be used together with scope"],
   ],
   [`POST ${own}/1/rotate`]: [[{ body: { overlap: 0 } }, "invalid-request", "overlap", "did you mean overlap_seconds?"]],
-  "GET /api/registry/changes?after=999999": [[{}, "invalid-request", "after", "was never given out"]],
+  "GET /api/registry/changes?after=999999": [[{}, "invalid-request", "after", "was never issued"]],
   "GET /api/registry?include=x": [[{}, "invalid-request", "include", "can only be schema"]],
   [`GET /api/registry?q=${"x".repeat(201)}`]: [[{}, "invalid-request", "q", "must be at most 200 characters"]],
   ...Object.fromEntries(lists.flatMap((list) => Object.entries(pagesOf(list)))),

@@ -119,7 +119,8 @@ export const stackMarkdown = (stack: Stack, urls: Urls): string => {
   const { entities, types = [] } = schema
   const about = oneLine(description ?? "")
   const names = oneLine(entities.map((entity) => entity.name).join(", ")) || "see its schema"
-  return page(name, `The stack ${name}${about === "" ? "" : `: ${about}`}. Entities: ${names}.`.slice(0, 300), [
+  const whole = `The stack ${name}${about === "" ? "" : `: ${about}`}. Entities: ${names}.`
+  return page(name, Array.from(whole).slice(0, 300).join(""), [
     text(about),
     deprecation(stack, urls),
     [

@@ -167,7 +167,9 @@ export const readPage = (source: string, file: string, slug: string, links?: Lin
     slug,
     file,
     title,
-    description: (described || lead).slice(0, 300),
+    description: Array.from(described || lead)
+      .slice(0, 300)
+      .join(""),
     described: described !== "",
     section: textOf(data["section"]) || undefined,
     order: numberOf(data["order"]),

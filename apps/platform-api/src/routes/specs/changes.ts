@@ -90,7 +90,8 @@ const changeSpec = createRoute(
     path: "/api/specs/{id}",
     operationId: "changeSpec",
     summary: "Change a spec",
-    description: "`visibility`, `shared_with` and `deprecated` take effect at once, the rest with the next build.",
+    description:
+      "`visibility`, `shared_with` and `deprecated` take effect on every replica within 2 seconds, the rest with the next build.",
     ...changingWithBody("spec-not-found"),
     request: { params: idPath, body: jsonRequest(specChange) },
     responses: {
