@@ -35,7 +35,7 @@ export const lastEventId = (c: Context): number | undefined => {
 }
 
 export const lostPlace =
-  "was never issued, or is older than what is kept: read everything again, and continue without it"
+  "was never issued, or is older than what is kept: begin again. Read everything, then continue without it"
 
 /** Tells a client that what it missed isn't known. Its next connection continues after `id`. */
 export const beginAgain = (id: number): Uint8Array => {
