@@ -129,7 +129,7 @@ export const errorView = (
           ? ""
           : html`<p>Pages with similar names:</p>
             <ul class="pages">
-              ${near.map(({ slug, title }) => html`<li><a href="${pageLink(look.root, slug)}">${title}</a></li> `)}
+              ${near.map(({ slug, title }) => html`<li><a href="${pageLink(look.root, slug)}">${title}</a> <span class="muted">${slug}</span></li> `)}
             </ul>`
       }
       <p><a href="${look.root}/search">Search</a>, or go to <a href="${look.root}/">the start page</a>.</p>`,
