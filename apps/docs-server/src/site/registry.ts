@@ -116,7 +116,10 @@ export const createRegistry = ({
     const url = `${readFrom}/api/registry/${head.name}/schema`
     const response = await fetch(url, { signal, redirect: "error" })
     if (!response.ok) return
-    const text = await readAtMost(response, most.bytesAlone, "").then(String, () => "{}")
+    const text = await readAtMost(response, most.bytesAlone, "").then(String, (error: unknown) => {
+      if (signal.aborted) throw error
+      return "{}"
+    })
     const { data = { ...head, schema: { entities: [] } } } = stackSchema.safeParse({ ...head, ...JSON.parse(text) })
     alone.set(keyOf(head), data)
   }
