@@ -110,7 +110,7 @@ export const createRegistry = ({
   }
 
   /** The stacks that no list has with its schema, by name and content. */
-  let alone = new Map<string, Stack>()
+  const alone = new Map<string, Stack>()
   const keyOf = ({ name, content_hash }: Head): string => `${name} ${content_hash}`
   const readAlone = async (head: Head, signal: AbortSignal): Promise<void> => {
     const url = `${readFrom}/api/registry/${head.name}/schema`
@@ -124,29 +124,33 @@ export const createRegistry = ({
     alone.set(keyOf(head), data)
   }
 
-  /** All that can be shown, and what changes with it. */
-  const readAll = async (signal: AbortSignal) => {
+  /** What the lists had when they were read last: the stacks with their schemas, and the heads of the others. */
+  let listed: { readonly text: string; readonly stacks: readonly Stack[]; readonly others: readonly Head[] } | undefined
+  const readListed = async (signal: AbortSignal) => {
     const full = await readLists("include=schema&limit=100", signal)
     const isWhole = [...full.values()].at(-1)?.next === null
     const bare = isWhole ? new Map<string, ListPage>() : await readLists("limit=100", signal)
     known = new Map([...full, ...bare])
+    const text = hashOf([...known.values()].map((list) => list.text).join("\n"))
+    if (text === listed?.text) return listed
     const entriesOf = (lists: ReadonlyMap<string, ListPage>) =>
-      [...lists.values()].flatMap(({ text }) => z.array(z.unknown()).parse(JSON.parse(text)))
-    const stacks = new Map(readable(stackSchema, entriesOf(full)).map((stack) => [stack.name, stack]))
-    const others = readable(headSchema, [...entriesOf(full), ...entriesOf(bare)]).filter(
-      ({ name }) => !stacks.has(name),
-    )
-    const kept = new Map<string, Stack>()
-    for (const key of others.map(keyOf)) {
-      const stack = alone.get(key)
-      if (stack !== undefined) kept.set(key, stack)
-    }
-    alone = kept
+      [...lists.values()].flatMap((list) => z.array(z.unknown()).parse(JSON.parse(list.text)))
+    const entries = entriesOf(full)
+    const stacks = readable(stackSchema, entries)
+    const heads = new Map(readable(headSchema, [...entries, ...entriesOf(bare)]).map((head) => [head.name, head]))
+    for (const { name } of stacks) heads.delete(name)
+    listed = { text, stacks, others: [...heads.values()] }
+    return listed
+  }
+
+  /** All that can be shown, and what changes with it. */
+  const readAll = async (signal: AbortSignal) => {
+    const { text, stacks, others } = await readListed(signal)
+    const wanted = new Set(others.map(keyOf))
+    for (const key of alone.keys()) if (!wanted.has(key)) alone.delete(key)
     const missing = others.filter((head) => !alone.has(keyOf(head))).slice(0, most.alone)
     await Promise.all(missing.map((head) => readAlone(head, signal)))
-    for (const stack of alone.values()) stacks.set(stack.name, stack)
-    const version = [...[...known.values()].map(({ text }) => text), ...alone.keys()].join("\n")
-    return { stacks: [...stacks.values()], version }
+    return { stacks: [...stacks, ...alone.values()], version: [text, ...alone.keys()].join("\n") }
   }
 
   /** The latest changes as JSON; an empty text where the API has no feed. */
