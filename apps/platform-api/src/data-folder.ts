@@ -12,10 +12,13 @@ const sticky = 0o1000
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-// Node's own recursive way never ends in a file system such as /proc, which has no new folders.
-const create = (folder: string): void => {
+/**
+ * Creates a folder and those above it. Node's own recursive way never ends in a file system such as /proc, which has no new
+ * folders. Throws an error with the code ENOTDIR.
+ */
+export const createFolder = (folder: string): void => {
   if (isFolder(folder)) return
-  create(dirname(folder))
+  createFolder(dirname(folder))
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
@@ -30,7 +33,7 @@ const create = (folder: string): void => {
  * Throws OpenDataFolder if every user can write to a folder that belongs to somebody else or is shared, like /tmp.
  */
 export const closeDataFolder = (folder: string): void => {
-  create(folder)
+  createFolder(folder)
   const { mode } = statSync(folder)
   const isShared = (mode & sticky) !== 0 && (mode & writableByAll) !== 0
   try {

@@ -4,6 +4,7 @@ import { existsSync, globSync, mkdirSync, readdirSync, renameSync, rmSync, statS
 import { resolve } from "node:path"
 import { text } from "node:stream/consumers"
 import type { Settings } from "../config.ts"
+import { createFolder } from "../data-folder.ts"
 import { sql } from "../db/drizzle.ts"
 import { lockFolder } from "../db/embedded/folder-lock.ts"
 import { openServerDatabase } from "../db/server/server.ts"
@@ -131,7 +132,7 @@ export const restore = async ({ databaseUrl, dataFolder }: Where, path: string):
       `${dataFolder} has a database: restore into a new folder, then switch to it`,
     )
   const unpacked = `${dataFolder}/restore.unfinished`
-  mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
+  createFolder(dataFolder)
   const { release } = await lockFolder(dataFolder)
   try {
     rmSync(unpacked, { recursive: true, force: true })
