@@ -136,7 +136,7 @@ const word = (): string => randomBytes(5).toString("hex")
 const search = () =>
   message("tools/call", { name: "search_docs", arguments: { query: times(50, word).join(" ").slice(0, 500) } })
 
-type Attack = () => Promise<unknown>
+export type Attack = () => Promise<unknown>
 type Attacks = Readonly<Record<Attacker, readonly Attack[]>>
 
 /**
@@ -260,3 +260,8 @@ export const attacksOn = (targets: Targets, { most, ms }: { readonly most: numbe
     ),
   } satisfies Readonly<Record<string, Attacks>>
 }
+
+export type Resource = keyof ReturnType<typeof attacksOn>
+
+/** On a busy machine the database is late. */
+export const mayRetry = ({ status, headers }: Response): boolean => status === 503 && headers.has("retry-after")

@@ -1,0 +1,30 @@
+// A thread that makes one attack, so that it doesn't delay those who are to be served meanwhile.
+import { parentPort, workerData } from "node:worker_threads"
+import { attacksOn, mayRetry, type Attacker, type Attack, type Resource, type Targets } from "./attacks.ts"
+
+export type Order = {
+  readonly targets: Targets
+  readonly resource: Resource
+  readonly attacker: Attacker
+  readonly most: number
+  readonly ms: number
+}
+const { targets, resource, attacker, ...bounds }: Order = workerData
+
+/** Attacks again and again. @returns the internal errors that this caused */
+const run = async (attack: Attack): Promise<number[]> => {
+  const until = performance.now() + bounds.ms
+  const faults: number[] = []
+  do {
+    const response = await attack().catch(() => {})
+    if (!(response instanceof Response)) continue
+    await response.arrayBuffer().catch(() => {})
+    if (response.status >= 500 && !mayRetry(response)) faults.push(response.status)
+  } while (performance.now() < until)
+  return faults
+}
+
+const attacks = attacksOn(targets, bounds)[resource][attacker].map(run)
+parentPort?.postMessage("begun")
+const faults = await Promise.all(attacks)
+parentPort?.postMessage(faults.flat().map((status) => `${resource}, ${attacker}: ${status}`))
