@@ -7,6 +7,7 @@ import { expect, test } from "vitest"
 import { z } from "zod"
 import platform from "../apps/platform-api/openapi.json" with { type: "json" }
 import relay from "../apps/relay/openapi.json" with { type: "json" }
+import released from "../scripts/released.json" with { type: "json" }
 import { explanationOf } from "../packages/errors/src/errors.ts"
 import { loadCorpus } from "../apps/docs-server/src/corpus/corpus.ts"
 import { tools } from "../apps/docs-server/src/mcp/tools.ts"
@@ -16,6 +17,7 @@ import { hookBody } from "../apps/platform-api/src/work/steps/hook-call.ts"
 import { errors as relayErrors } from "../apps/relay/src/errors.ts"
 import { clientMessage } from "../packages/local-stream/src/server/connection.ts"
 import { languages } from "../apps/cli/src/explore/types.ts"
+import { serviceUrl } from "../apps/cli/src/settings/settings.ts"
 import { symbols } from "../apps/cli/src/stream/where.ts"
 import { operators as astOperators } from "../packages/common/src/ast-operators.ts"
 import { operators } from "../packages/client/src/stream/where.ts"
@@ -254,4 +256,21 @@ test.each(["client.md", "command-line.md"])("%s names every operator of a filter
   // One way of two to write equality is shown.
   const written = page === "client.md" ? operators : Object.keys(symbols).filter((symbol) => symbol !== "==")
   expect(written.filter((one) => !text.includes(one))).toEqual([])
+})
+
+test("command-line.md has the settings of svc, whose default ports are the services'", async () => {
+  const apps = [
+    ["api", "platform-api"],
+    ["docs", "docs-server"],
+    ["relay", "relay"],
+  ] as const
+  const nothingSet = { options: {}, env: {}, folder: "/nowhere", copy: undefined }
+  const expected = apps.map(async ([name, app]) => {
+    const url = await serviceUrl(name, nothingSet)
+    expect(new URL(url).port).toBe(released.settings[`${app} PORT`])
+    return [`--${name}-url`, `SVC_${name.toUpperCase()}_URL`, `${name}_url`, url]
+  })
+  const { rows } = tableOf("command-line.md", "Settings, and where keys are kept", "Setting")
+  const told = rows.map((row) => codeIn(row.slice(1).join(" ")))
+  expect(told).toEqual([...(await Promise.all(expected)), ["SVC_API_KEY"]])
 })
