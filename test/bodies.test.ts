@@ -90,6 +90,15 @@ const pathIn = (text: string): unknown => {
   return details?.path
 }
 
+/** The optional members of a schema, at every depth, each with a body in which it is null. */
+const optionalIn = (schema: unknown): { path: string; body: object; schema: unknown }[] => {
+  const { properties, required } = schemaOf.parse(schema)
+  return Object.entries(properties).flatMap(([name, member]) => [
+    ...(required.includes(name) ? [] : [{ path: name, body: { [name]: null }, schema: member }]),
+    ...optionalIn(member).map((one) => ({ ...one, path: `${name}.${one.path}`, body: { [name]: one.body } })),
+  ])
+}
+
 test("every service has routes with a body", () => {
   expect(services.map(({ service }) => [service, withBody.some((one) => one.service === service)])).toEqual([
     ["docs-server", true],
@@ -149,18 +158,25 @@ describe.each(withBody)("the body of $what", ({ to, send, schemaIn, service }) =
     }
   })
 
-  test("has null where the document says so, and unknown members only where they could restrict nothing", async () => {
-    const { properties, required, additionalProperties } = schemaIn(to)
-    const isStrict = service === "platform-api" && !lenient.has(to.what)
-    if (isStrict) expect(additionalProperties).toBe(false)
+  test("has null where the document says so: in the platform, for all that is optional", async () => {
     // JSON-RPC errors name no member.
     if (service === "docs-server") return
-    for (const [name, schema] of Object.entries(properties).filter(([one]) => !required.includes(one))) {
-      const { status, text } = await post(JSON.stringify({ [name]: null }))
+    const { required } = schemaIn(to)
+    for (const { path, body, schema } of optionalIn(schemaIn(to))) {
       const takesNull = JSON.stringify(schema).includes('"null"')
-      if (takesNull && status >= 400) expect([name, pathIn(text)]).not.toEqual([name, name])
-      if (!takesNull) expect([name, status, text.includes("must be") || required.length > 0]).toEqual([name, 400, true])
+      if (service === "platform-api") expect([path, takesNull]).toEqual([path, true])
+      const { status, text } = await post(JSON.stringify(body))
+      const isWrong = status === 400 && (text.includes("must be") || required.length > 0)
+      if (!takesNull) expect([path, isWrong]).toEqual([path, true])
+      else if (status >= 400 && pathIn(text) === path) expect(text).toContain("is missing")
     }
+  })
+
+  test("has unknown members only where they could restrict nothing", async () => {
+    const { required, additionalProperties } = schemaIn(to)
+    const isStrict = service === "platform-api" && !lenient.has(to.what)
+    if (isStrict) expect(additionalProperties).toBe(false)
+    if (service === "docs-server") return
     const { status, text } = await post('{"unknown":1}')
     if (additionalProperties !== false) expect(pathIn(status < 400 ? "{}" : text)).not.toBe("unknown")
     else expect([status, [...required, "unknown"].includes(String(pathIn(text)))]).toEqual([400, true])

@@ -106,7 +106,7 @@ describe.each(databaseKinds)("key rotation on %s", (kind) => {
     }
     expect((await rotate(service, mine.key, "x")).code).toBe("invalid-key-id")
     expect((await rotate(service, mine.key, mine.id, { name: "" })).code).toBe("invalid-key-name")
-    for (const overlap_seconds of [-1, 604_801, 1.5, "60", null]) {
+    for (const overlap_seconds of [-1, 604_801, 1.5, "60"]) {
       const { code, body } = await rotate(service, mine.key, mine.id, { overlap_seconds })
       const details = { path: "overlap_seconds", reason: "must be an integer from 0 to 604800" }
       expect([code, body.details]).toEqual(["invalid-request", details])

@@ -54,7 +54,8 @@ export const readUpload = (bytes: Uint8Array): Upload => {
   }
   const hash = createHash("sha256").update(text).digest("hex")
   if (!isObject(value)) return { rest: Array.isArray(value) ? [] : value, hash, ast: undefined }
-  if (!Object.hasOwn(value, "ast_payload")) {
+  // Null stands for none, as for every optional member.
+  if ((value["ast_payload"] ?? null) === null) {
     return hasMoreValues(text, bodyValues)
       ? { invalid: `${tooMany(bodyValues)} outside ast_payload` }
       : { rest: value, hash, ast: undefined }

@@ -126,8 +126,8 @@ const versionWhere = async (tx: Orm, specId: number, condition: SQL | undefined)
 }
 
 /** The version with this id, or the latest. Throws version-not-found. */
-export const versionOrLatest = (tx: Orm, specId: number, id: number | null | undefined): Promise<number> =>
-  versionWhere(tx, specId, id == null ? undefined : eq(specVersions.id, id))
+export const versionOrLatest = (tx: Orm, specId: number, id: number | undefined): Promise<number> =>
+  versionWhere(tx, specId, id === undefined ? undefined : eq(specVersions.id, id))
 
 /** The version with this number. Throws version-not-found. */
 export const versionNumbered = (tx: Orm, specId: number, number: number): Promise<number> =>

@@ -7,6 +7,7 @@ import { type Policy, refusalsOf } from "../auth/agent-policy.ts"
 import { keyCodes } from "../auth/authenticate.ts"
 import type { AppEnv } from "../auth/guard.ts"
 import { type ErrorCode, errorEnvelope, errors } from "../errors.ts"
+import { nullAsAbsent } from "./body-fields.ts"
 
 export type Api = OpenAPIHono<AppEnv>
 
@@ -39,9 +40,9 @@ export const preparedNotModified = { 304: { description: notModified[304].descri
 export type Sent<T, Status extends 200 | 201 | 202> = Response & TypedResponse<JSONParsed<T>, Status, "json">
 
 /** A JSON request body. An empty body stands for `{}`, so a body is required where its schema doesn't accept that. */
-export const jsonRequest = <S extends z.ZodType>(schema: S) => ({
+export const jsonRequest = <S extends z.ZodObject>(schema: S) => ({
   required: !schema.safeParse({}).success,
-  content: { "application/json": { schema } },
+  content: { "application/json": { schema: nullAsAbsent(schema) } },
 })
 
 /** The error responses of a route. */

@@ -24,4 +24,14 @@ export const specName = z
 // To zod an unknown value may be missing: a body that needs one says `required` itself.
 export const astPayload = z.unknown().meta({ type: "object", description: "The AST: a stack file" })
 
+/** An object whose optional members may be null, as some clients write what isn't set. A member that takes null itself gets it. */
+export const nullAsAbsent = <S extends z.ZodObject>(schema: S): S => {
+  const optional = Object.entries<z.ZodType>(schema.shape).flatMap(([name, member]) => {
+    const isOptional = member.safeParse(undefined).success && !member.safeParse(null).success
+    return isOptional ? [[name, z.preprocess((value) => value ?? undefined, member.nullable())]] : []
+  })
+  // The members' types are the same once they are read.
+  return schema.safeExtend(Object.fromEntries(optional)).meta(schema.meta() ?? {}) as z.ZodObject as S
+}
+
 export const nothing = z.strictObject({})

@@ -71,6 +71,6 @@ export const versionIn = (ast: ReadAst = { faults: [] }): PreparedVersion => {
   if ("version" in ast) return ast.version
   if ("tooLarge" in ast) throw tooLarge(ast.tooLarge)
   const faults = ast.faults.map(({ path, reason }) => ({ path: inBody(path), reason }))
-  const [first = { path: "ast_payload", reason: "is not valid" }] = faults
+  const [first = { path: "ast_payload", reason: "is missing" }] = faults
   throw errors.fail("invalid-request", { details: { ...first, faults } })
 }

@@ -44,6 +44,18 @@ describe.each(databaseKinds)("publishing stacks on %s", (kind) => {
     expect(deployment).toMatchObject({ status: "active", current_version: 1, spec_name: "orders" })
   })
 
+  test("null is no AST, and no value of what is optional; where an AST is required, both are told alike", async () => {
+    const empty = { ast_payload: null, entity_name: null, visibility: null, shared_with: null }
+    const spec = await owner.newSpec("nulls", { ...empty, description: null })
+    expect(spec).toMatchObject({ latest_version: 0, visibility: "private", shared_with: [], description: null })
+    for (const body of [{}, { ast_payload: null }]) {
+      const { status, body: error } = await owner.call("POST", "/api/registry/nulls/check", body)
+      expect([status, error.details]).toMatchObject([400, { path: "ast_payload", reason: "is missing" }])
+    }
+    const changed = await owner.call("PUT", `/api/specs/${spec.id}`, { name: null, description: "x", visibility: null })
+    expect(changed.body).toMatchObject({ name: "nulls", description: "x", visibility: "private" })
+  })
+
   test("no other stack can have the URL that the operator's template makes for a name, in any spelling", async () => {
     for (const websocket_url of ["wss://unborn.streams.example", "wss://ORDERS.streams.example:443/"]) {
       const spec = await owner.newSpec(`squatter-${websocket_url.length}`, { ast_payload: first, websocket_url })

@@ -334,31 +334,31 @@ export type NewAgent = {
 /** What a new key may have. */
 export type NewKey = {
   /** The name in the key list */
-  readonly name?: string
+  readonly name?: string | null
   /** When it expires. Default: never for a secret key, after a year for a publishable key */
-  readonly expires_in_days?: number
+  readonly expires_in_days?: number | null
   /** When it expires, in place of `expires_in_days` */
-  readonly expires_at?: string
+  readonly expires_at?: string | null
 }
 
 /** How to replace a key. */
 export type Rotation = {
   /** Default: the old key's name */
-  readonly name?: string
+  readonly name?: string | null
   /** How long the old key stays valid; 0 ends it at once */
-  readonly overlap_seconds?: number
+  readonly overlap_seconds?: number | null
 }
 
 /** What a session token is for. */
 export type NewSession = {
   /** The websocket_url of the stream, from the registry */
-  readonly websocket_url?: string
+  readonly websocket_url?: string | null
   /** The stack's name, in place of `websocket_url` */
-  readonly stack?: string
+  readonly stack?: string | null
   /** Scopes, separated by spaces */
-  readonly scope?: string
+  readonly scope?: string | null
   /** The scopes as an array, instead of `scope` */
-  readonly scopes?: readonly string[]
+  readonly scopes?: readonly string[] | null
 }
 
 /** A new spec. */
@@ -366,37 +366,37 @@ export type NewSpec = {
   /** The stack's name: lower-case letters, digits and dashes */
   readonly name: string
   /** The AST: a stack file */
-  readonly ast_payload?: Readonly<Record<string, unknown>>
+  readonly ast_payload?: Readonly<Record<string, unknown>> | null
   /** Its main entity. Default: the AST's first */
-  readonly entity_name?: string
+  readonly entity_name?: string | null
   /** A description for readers */
   readonly description?: string | null
   /** Where its stream is: a ws:// or wss:// URL */
   readonly websocket_url?: string | null
   /** Who can read it: everybody, everybody with a key, or you and those in shared_with */
-  readonly visibility?: "public" | "global" | "private"
+  readonly visibility?: "public" | "global" | "private" | null
   /** Slugs of agents that can read it while it is private */
-  readonly shared_with?: readonly string[]
+  readonly shared_with?: readonly string[] | null
 }
 
 /** What changes in a spec. */
 export type SpecChanges = {
   /** The stack's name: lower-case letters, digits and dashes */
-  readonly name?: string
+  readonly name?: string | null
   /** A description for readers */
   readonly description?: string | null
   /** Where its stream is: a ws:// or wss:// URL */
   readonly websocket_url?: string | null
   /** Who can read it: everybody, everybody with a key, or you and those in shared_with */
-  readonly visibility?: "public" | "global" | "private"
+  readonly visibility?: "public" | "global" | "private" | null
   /** Slugs of agents that can read it while it is private */
-  readonly shared_with?: readonly string[]
+  readonly shared_with?: readonly string[] | null
   /** Deprecates the stack; null ends the deprecation */
   readonly deprecated?: {
     /** The message for readers */
     readonly message: string
     /** The stack to use instead */
-    readonly successor?: string
+    readonly successor?: string | null
   } | null
 }
 
@@ -415,13 +415,13 @@ export type NewRun = {
   /** A version's `id`. Default: the latest */
   readonly spec_version_id?: number | null
   /** Builds even if the version breaks readers */
-  readonly allow_breaking?: boolean
+  readonly allow_breaking?: boolean | null
   /** The only workflow */
   readonly workflow: "publish"
   /** A new version's AST. Default: the latest version again */
-  readonly ast_payload?: Readonly<Record<string, unknown>>
+  readonly ast_payload?: Readonly<Record<string, unknown>> | null
   /** Waits for a resume before it builds */
-  readonly approval?: boolean
+  readonly approval?: boolean | null
 }
 
 /** The version to go back to. */

@@ -15,8 +15,8 @@ const signUpBody = z.object({
   display_name: z
     .string()
     .meta({ description: "The name shown to people. Default: derived from the slug" })
-    .nullish()
-    .transform((name) => (name === "" ? undefined : (name ?? undefined))),
+    .optional()
+    .transform((name) => (name === "" ? undefined : name)),
 })
 const signUpAnswer = z.object({
   slug: z.string().meta({ description: "The agent's generated name" }),

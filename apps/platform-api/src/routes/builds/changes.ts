@@ -13,7 +13,7 @@ import { deployCodes, firstLook } from "../deployments/deploying.ts"
 
 export const newBuild = z.strictObject({
   spec_id: recordNumber.meta({ description: "The spec's id" }),
-  spec_version_id: recordNumber.meta({ description: "A version's `id`. Default: the latest" }).nullish(),
+  spec_version_id: recordNumber.meta({ description: "A version's `id`. Default: the latest" }).optional(),
   allow_breaking: z.boolean().default(false).meta({ description: "Builds even if the version breaks readers" }),
 })
 const buildAnswer = z.object({ build_id: z.int(), status: z.string(), message: z.string() })

@@ -23,9 +23,9 @@ const allowedFrom = {
   rollback: ["active", "failed"],
 } as const satisfies Record<string, readonly string[]>
 
-const stopBody = z.strictObject({ reason: prose(1024).meta({ description: "The reason, for its events" }).nullish() })
+const stopBody = z.strictObject({ reason: prose(1024).meta({ description: "The reason, for its events" }).optional() })
 const rollbackBody = z.strictObject({
-  to_version: recordNumber.meta({ description: "The version's number. Default: the one deployed before" }).nullish(),
+  to_version: recordNumber.meta({ description: "The version's number. Default: the one deployed before" }).optional(),
 })
 const deploymentAnswer = z.object({
   message: z.string(),
@@ -59,7 +59,7 @@ const operation = (
   verb: "stop" | "restart",
   summary: string,
   done: string,
-  body: z.ZodType<{ reason?: string | null | undefined }>,
+  body: z.ZodObject & z.ZodType<{ reason?: string | undefined }>,
 ) => {
   const route = createRoute({
     method: "post",
@@ -109,7 +109,8 @@ deploymentChangeRoutes.openapi(rollbackDeployment, (c) => {
     const deployment = await ownDeployment(tx, userId, id)
     const status = requireState(deployment, "rollback", "rolled back")
     const spec = await ownSpec(tx, userId, deployment.specId)
-    const specVersionId = number == null ? await versionBefore(tx, id) : await versionNumbered(tx, spec.id, number)
+    const specVersionId =
+      number === undefined ? await versionBefore(tx, id) : await versionNumbered(tx, spec.id, number)
     await firstLook(tx, spec, config.streamUrlTemplate, at)
     const build = { ownerId: userId, specId: spec.id, specVersionId, allowBreaking: true }
     const buildId = await beginOwnBuild(tx, build, config.perOwner.waitingBuilds, at)

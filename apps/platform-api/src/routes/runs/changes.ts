@@ -23,8 +23,8 @@ import { presentRun, runStatements, runWithSteps } from "./runs.ts"
 const newRun = newBuild.extend({
   workflow: z.literal("publish", "must be publish").meta({ description: "The only workflow" }),
   ast_payload: astPayload
-    .meta({ type: "object", description: "A new version's AST. Default: the latest version again" })
-    .optional(),
+    .optional()
+    .meta({ type: ["object", "null"], description: "A new version's AST. Default: the latest version again" }),
   approval: z.boolean().default(false).meta({ description: "Waits for a resume before it builds" }),
 })
 

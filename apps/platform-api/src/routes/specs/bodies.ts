@@ -2,7 +2,7 @@ import { z } from "@svc/openapi"
 import { visibilities } from "../../db/schema/index.ts"
 import { agentSlugPattern } from "../../records/names.ts"
 import { normaliseWebsocketUrl } from "../../registry/websocket-url.ts"
-import { astPayload, prose, specName } from "../body-fields.ts"
+import { astPayload, nullAsAbsent, prose, specName } from "../body-fields.ts"
 import { diffAnswer } from "../registry/schemas.ts"
 
 const websocketUrl = z
@@ -18,19 +18,14 @@ const sharedWith = z
   .max(100, "must be at most 100 agents")
   .transform((slugs) => [...new Set(slugs)])
   .optional()
-  .meta({
-    type: "array",
-    items: { type: "string" },
-    maxItems: 100,
-    description: "Slugs of agents that can read it while it is private",
-  })
+  .meta({ description: "Slugs of agents that can read it while it is private" })
 
 export const newSpec = z.strictObject({
   name: specName,
-  ast_payload: astPayload.optional(),
+  ast_payload: astPayload.optional().meta({ type: ["object", "null"] }),
   entity_name: prose(256).min(1).meta({ description: "Its main entity. Default: the AST's first" }).optional(),
-  description: prose(4096).meta({ description: "A description for readers" }).nullish(),
-  websocket_url: websocketUrl.nullish(),
+  description: prose(4096).meta({ description: "A description for readers" }).optional(),
+  websocket_url: websocketUrl.optional(),
   visibility: visibility.default("private"),
   shared_with: sharedWith,
 })
@@ -40,18 +35,19 @@ export const specChange = z.strictObject({
   websocket_url: websocketUrl.nullish(),
   visibility: visibility.optional(),
   shared_with: sharedWith,
-  deprecated: z
-    .strictObject({
+  deprecated: nullAsAbsent(
+    z.strictObject({
       message: prose(1024).min(1).meta({ description: "The message for readers" }),
       successor: specName.meta({ description: "The stack to use instead" }).optional(),
-    })
+    }),
+  )
     .nullish()
     .meta({ description: "Deprecates the stack; null ends the deprecation" }),
 })
 export const newVersion = z
   .strictObject({
     ast_payload: astPayload,
-    message: prose(1024).meta({ description: "What is new, for readers" }).nullish(),
+    message: prose(1024).meta({ description: "What is new, for readers" }).optional(),
   })
   .meta({ required: ["ast_payload"] })
 export const versionAnswer = z.object({
