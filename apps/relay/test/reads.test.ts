@@ -50,6 +50,24 @@ test.each(Object.entries(failures))("after %s from the first provider the next o
   expect(asked()).toEqual([1, 1, 0])
 })
 
+test.each([
+  ["7", "7"],
+  ["0", "1"],
+  ["86400", "60"],
+  ["Fri, 01 Jan 2027 00:00:00 GMT", null],
+  [undefined, null],
+])("a provider's rate limit with Retry-After %s is told to a reader as %s, and not to a sender", async (said, told) => {
+  const headers: Record<string, string> = said === undefined ? {} : { "retry-after": said }
+  rpc(0).script(() => ({ write: http(429, "", headers), after: "keep" }))
+  const relay = await start({}, [])
+  const read = await relay.post("block-height", {})
+  expect([read.status, read.body.code, read.headers.get("retry-after")]).toEqual([502, "upstream_unavailable", told])
+  const sent = await relay.post("send", {
+    transaction: await signedTransaction(await anySigner(), [memo(new Uint8Array(3))]),
+  })
+  expect([sent.body.submissionState, sent.headers.get("retry-after")]).toEqual(["not_submitted", null])
+})
+
 test("a refused connection and a silent provider lead to the next one, the silent one after its share of the time", async () => {
   await rpc(0).close()
   const open = await start({ SVC_TRANSACTION_STATUS_TIMEOUT_MS: "600" })

@@ -34,13 +34,16 @@ const envelope = (isSend: boolean) => (codes: readonly [string, ...string[]]) =>
 }
 
 /** The error responses of a route. Their type is hidden: errors are thrown, so a handler returns only successes. */
-export const failures = (isSend: boolean, codes: readonly ErrorCode[]): object =>
-  Object.fromEntries(
+export const failures = (isSend: boolean, codes: readonly ErrorCode[]): object => {
+  // The 502 of a read has it if the provider limits the rate and says for how long.
+  const hasWait = new Set(["429", "503", ...(isSend ? [] : ["502"])])
+  return Object.fromEntries(
     Object.entries(errorResponses(errors, envelope(isSend), ...codes)).map(([status, response]) => [
       status,
-      { ...response, headers: status === "429" || status === "503" ? waitHeaders : errorHeaders },
+      { ...response, headers: hasWait.has(status) ? waitHeaders : errorHeaders },
     ]),
   )
+}
 
 export const security = "sessionToken"
 

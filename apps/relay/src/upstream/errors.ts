@@ -9,6 +9,8 @@ type RpcFailure = Extract<UpstreamFailure, { kind: "rpc-error" }>
 export type Redact = (text: string) => string
 
 const maxMessageLength = 256
+/** In seconds: the time over which the relay's own limits count. */
+const longestWait = 60
 
 const partsOf = (url: string): string[] => {
   const { host, hostname, username, password, pathname, searchParams } = new URL(url)
@@ -58,16 +60,22 @@ const isTexts = (value: unknown): value is string[] =>
 export const detailsOf = (failure: UpstreamFailure, redact: Redact): Record<string, unknown> | undefined =>
   failure.kind === "rpc-error" ? rpcDetails(failure, redact) : undefined
 
-/** The error for a failure that leaves nothing open: of a read, or of a send that is proven not to be submitted. */
-export const upstreamError = (failure: UpstreamFailure, redact: Redact): ApiError => {
+/**
+ * The error for a failure that leaves nothing open: of a read, or of a send that is proven not to be submitted.
+ * @param retryAfterSeconds when it may be repeated, if that is known
+ */
+export const upstreamError = (failure: UpstreamFailure, redact: Redact, retryAfterSeconds?: number): ApiError => {
   const { retryable } = proofOf(failure)
   if (failure.kind === "rpc-error") {
     return errors.fail("upstream_rpc_error", { retryable, details: detailsOf(failure, redact) })
   }
   const message = failure.kind === "http-error" ? `The provider returned HTTP status ${failure.status}.` : undefined
-  return errors.fail("upstream_unavailable", { message, retryable })
+  return errors.fail("upstream_unavailable", { message, retryable, retryAfterSeconds })
 }
 
-/** The error of a read. */
-export const readError = (failure: UpstreamFailure, redact: Redact): ApiError =>
-  failure.kind === "timeout" ? errors.fail("upstream_timeout") : upstreamError(failure, redact)
+/** The error of a read. A provider that limits the rate says when the limit ends. */
+export const readError = (failure: UpstreamFailure, redact: Redact): ApiError => {
+  if (failure.kind === "timeout") return errors.fail("upstream_timeout")
+  const asked = failure.kind === "http-error" && failure.status === 429 ? failure.retryAfterSeconds : undefined
+  return upstreamError(failure, redact, asked === undefined ? undefined : Math.min(Math.max(asked, 1), longestWait))
+}

@@ -31,7 +31,12 @@ export type UpstreamResponse =
       /** The whole response, parsed. */
       readonly body: unknown
     }
-  | { readonly kind: "http-error"; readonly status: number }
+  | {
+      readonly kind: "http-error"
+      readonly status: number
+      /** What its Retry-After says, if that is a number of seconds. */
+      readonly retryAfterSeconds?: number | undefined
+    }
   | { readonly kind: "malformed" }
   | { readonly kind: "transport-error"; readonly started: boolean }
   | { readonly kind: "timeout"; readonly started: boolean }
@@ -43,15 +48,17 @@ export type Upstream = {
   readonly close: () => Promise<void>
 }
 
+type Head = { readonly status: number; readonly retryAfterSeconds: number | undefined }
+
 /**
  * Reads a whole response. Some statuses count whatever the body says. With any other status a JSON-RPC error with our id counts
  * as that error, and with 2xx a result as that result.
  */
-const readResponse = (id: number, status: number, body: Uint8Array): UpstreamResponse => {
+const readResponse = (id: number, { status, retryAfterSeconds }: Head, body: Uint8Array): UpstreamResponse => {
   const response = decidesByStatus(status) ? undefined : readRpc(id, status, body)
   const ok = status >= 200 && status < 300
   if (response?.kind === "rpc-error" || (ok && response !== undefined)) return response
-  return ok ? { kind: "malformed" } : { kind: "http-error", status }
+  return ok ? { kind: "malformed" } : { kind: "http-error", status, retryAfterSeconds }
 }
 
 /** Why a response is a failure. The texts of JSON-RPC errors go to the caller. */
@@ -104,7 +111,7 @@ export const createUpstream = (url: string, report: (reason: string) => void = (
       const id = ++lastId
       const chunks: Buffer[] = []
       let size = 0
-      let status = 0
+      let head: Head = { status: 0, retryAfterSeconds: undefined }
       let encodings: readonly string[] = []
       let started = false
       let settled = false
@@ -119,10 +126,10 @@ export const createUpstream = (url: string, report: (reason: string) => void = (
       }
       // A status that counts whatever the body says counts without its body, too.
       const fail = (kind: "timeout" | "transport-error", reason: string): void => {
-        if (decidesByStatus(status)) settle({ kind: "http-error", status })
+        if (decidesByStatus(head.status)) settle({ kind: "http-error", ...head })
         else settle({ kind, started }, reason)
       }
-      const giveUp = (reason: string): void => settle(readResponse(id, status, new Uint8Array(0)), reason)
+      const giveUp = (reason: string): void => settle(readResponse(id, head, new Uint8Array(0)), reason)
       const timer = setTimeout(() => fail("timeout", `no response within ${Math.round(timeoutMs)} ms`), timeoutMs)
       agent.dispatch(
         {
@@ -140,7 +147,8 @@ export const createUpstream = (url: string, report: (reason: string) => void = (
             abort = (reason) => controller.abort(reason)
           },
           onResponseStart: (_controller, statusCode, responseHeaders) => {
-            status = statusCode
+            const seconds = String(responseHeaders["retry-after"])
+            head = { status: statusCode, retryAfterSeconds: /^\d+$/.test(seconds) ? Number(seconds) : undefined }
             encodings = encodingsOf(responseHeaders["content-encoding"])
           },
           onResponseData: (_controller, chunk) => {
@@ -151,9 +159,9 @@ export const createUpstream = (url: string, report: (reason: string) => void = (
           onResponseEnd: () => {
             abort = undefined
             const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
-            if (encodings.length === 0 || decidesByStatus(status)) return settle(readResponse(id, status, body))
+            if (encodings.length === 0 || decidesByStatus(head.status)) return settle(readResponse(id, head, body))
             unpack(body, encodings, maxResponseBytes).then(
-              (unpacked) => settle(readResponse(id, status, unpacked)),
+              (unpacked) => settle(readResponse(id, head, unpacked)),
               (error: unknown) => giveUp(error instanceof Error ? error.message : "the body can't be unpacked"),
             )
           },
