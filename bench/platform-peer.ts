@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { createRoute, z } from "@hono/zod-openapi"
 import postgres from "postgres"
-import { and, eq, isNull, loadServerDriver } from "../apps/platform-api/src/db/drizzle.ts"
+import { and, eq, isNull, loadServerDriver } from "../apps/platform-api/src/db/database.ts"
 import { agentProfiles, apiKeys } from "../apps/platform-api/src/db/schema/index.ts"
 import { createPeer, listen } from "./peer.ts"
 

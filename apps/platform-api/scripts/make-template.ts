@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { constants, zstdCompressSync } from "node:zlib"
 import { PGlite } from "@electric-sql/pglite"
-import { loadEmbeddedDriver } from "../src/db/drizzle.ts"
+import { loadEmbeddedDriver } from "../src/db/database.ts"
 import { templateFile } from "../src/db/embedded/embedded.ts"
 import { migrate } from "../src/db/migrate.ts"
 

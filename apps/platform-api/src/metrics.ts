@@ -1,7 +1,6 @@
 import type { Meter } from "@opentelemetry/api"
 import { clientSpan, observeLimits } from "@svc/telemetry"
-import type { Database, Queries } from "./db/database.ts"
-import { and, eq, isNotNull, isNull, orm, pg } from "./db/drizzle.ts"
+import { and, type Database, eq, isNotNull, isNull, orm, pg, type Queries } from "./db/database.ts"
 import { DatabaseUnavailable } from "./db/errors.ts"
 import * as schema from "./db/schema/index.ts"
 import { countByState, type JobKind } from "./work/queue/jobs.ts"

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writ
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { PGlite } from "@electric-sql/pglite"
-import { readMigrationFiles } from "../src/db/drizzle.ts"
+import { readMigrationFiles } from "../src/db/database.ts"
 import { closeDataFolder } from "../src/data-folder.ts"
 import { openEmbeddedDatabase } from "../src/db/embedded/embedded.ts"
 import { lockFolder } from "../src/db/embedded/folder-lock.ts"

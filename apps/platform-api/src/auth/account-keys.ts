@@ -1,6 +1,5 @@
 import { audit, type AuditEntry } from "../audit.ts"
-import type { Orm, Queries } from "../db/database.ts"
-import { and, asc, eq, gt, isNotNull, isNull, or } from "../db/drizzle.ts"
+import { and, asc, eq, gt, isNotNull, isNull, or, type Orm, type Queries } from "../db/database.ts"
 import { apiKeys } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { insertKey, type KeyMaterial, lockUser } from "./accounts.ts"

@@ -2,10 +2,8 @@ import { hashKey, hasTag } from "@svc/keys"
 import { createWaiters } from "@svc/telemetry"
 import DataLoader from "dataloader"
 import { LRUCache } from "lru-cache"
-import type { Database } from "../db/database.ts"
-import { and, eq, isNull, sql } from "../db/drizzle.ts"
+import { and, type Database, eq, isNull, prepared, sql } from "../db/database.ts"
 import { agentProfiles, apiKeys, users } from "../db/schema/index.ts"
-import { prepared } from "../db/statements.ts"
 
 // Outer joins distinguish a missing account or profile from a missing key.
 const liveKeys = prepared((db) =>

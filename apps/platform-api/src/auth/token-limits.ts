@@ -1,8 +1,6 @@
 import type { SessionLimits } from "@svc/session-token"
-import type { Queries } from "../db/database.ts"
-import { inArray, orm, sql } from "../db/drizzle.ts"
+import { inArray, orm, prepared, type Queries, sql } from "../db/database.ts"
 import { tokenLimits as table } from "../db/schema/index.ts"
-import { prepared } from "../db/statements.ts"
 
 const { subject: _subject, ...columns } = orm.getTableColumns(table)
 // Every limit of a token needs a column, or this doesn't compile.

@@ -1,5 +1,4 @@
-import type { Database, Queries } from "../db/database.ts"
-import { and, asc, eq, gte, lt, sql } from "../db/drizzle.ts"
+import { and, asc, type Database, eq, gte, lt, type Queries, sql } from "../db/database.ts"
 import { apiKeys, keyUsage } from "../db/schema/index.ts"
 
 const counted = ["requests", "refused", "sessions"] as const

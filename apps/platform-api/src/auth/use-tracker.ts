@@ -1,5 +1,4 @@
-import type { Database, Orm } from "../db/database.ts"
-import { and, asc, eq, inArray, isNull, lte, or, sql } from "../db/drizzle.ts"
+import { and, asc, type Database, eq, inArray, isNull, lte, or, type Orm, sql } from "../db/database.ts"
 import { agentProfiles, apiKeys } from "../db/schema/index.ts"
 import type { Principal } from "./authenticate.ts"
 

@@ -1,4 +1,18 @@
+// drizzle-orm's CommonJS build loads much faster than its ESM build and needs far less memory.
+import { createRequire } from "node:module"
 import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core"
+
+const require = createRequire(import.meta.url)
+
+export const pg = require("drizzle-orm/pg-core") as typeof import("drizzle-orm/pg-core")
+export const { unionAll } = pg
+export const orm = require("drizzle-orm") as typeof import("drizzle-orm")
+export const { and, asc, count, desc, eq, exists, gt, gte, inArray, isNotNull, isNull, lt, lte, ne, or, sql } = orm
+export const { readMigrationFiles } = require("drizzle-orm/migrator") as typeof import("drizzle-orm/migrator")
+
+// A process uses only one of the two drivers.
+export const loadServerDriver = () => require("drizzle-orm/postgres-js") as typeof import("drizzle-orm/postgres-js")
+export const loadEmbeddedDriver = () => require("drizzle-orm/pglite") as typeof import("drizzle-orm/pglite")
 
 /**
  * Drizzle's statements without its transactions, which start and end only in `Queries`: a nested one would commit both.
@@ -29,4 +43,30 @@ export type Database = {
   /** Whether the database stores data, judged by the last writes. With a full disk, reads may still work. */
   readonly stores: () => boolean
   readonly close: () => Promise<void>
+}
+
+/** A statement for many requests: built and prepared once per connection. */
+export const prepared = <Statement>(build: (db: Orm) => Statement): ((db: Orm) => Statement) => {
+  const known = new WeakMap<Orm, Statement>()
+  return (db) => {
+    const statement = known.get(db) ?? build(db)
+    known.set(db, statement)
+    return statement
+  }
+}
+
+/** The only row of a statement that always has one. */
+export const theRow = <Row>([row]: readonly Row[]): Row => {
+  if (row === undefined) throw new Error("a statement returned no row")
+  return row
+}
+
+/**
+ * Sends statements of a transaction together. The server runs them in this order, and fails all that come after a failed one: the
+ * first failure, which is the cause of the others, is thrown once all have ended.
+ */
+export const together = async <Statements extends readonly unknown[]>(...statements: Statements) => {
+  const sent = statements.map(async (statement) => statement)
+  await Promise.allSettled(sent)
+  return (await Promise.all(sent)) as { [Index in keyof Statements]: Awaited<Statements[Index]> }
 }

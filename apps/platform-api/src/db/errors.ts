@@ -1,4 +1,4 @@
-import { orm } from "./drizzle.ts"
+import { orm } from "./database.ts"
 
 /** The database can't be used now: it is unreachable, unresponsive, overloaded or shutting down. A retry may work. */
 export class DatabaseUnavailable extends Error {

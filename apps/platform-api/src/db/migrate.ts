@@ -1,7 +1,6 @@
 import { fileURLToPath } from "node:url"
 import { SetupError } from "@svc/config"
-import type { Orm, Queries } from "./database.ts"
-import { readMigrationFiles, sql } from "./drizzle.ts"
+import { type Orm, type Queries, readMigrationFiles, sql } from "./database.ts"
 
 const migrationsFolder = fileURLToPath(new URL("../../migrations", import.meta.url))
 

@@ -1,9 +1,7 @@
 import { audit, type AuditEntry } from "../audit.ts"
 import { insertKey, readKeySecret } from "../auth/accounts.ts"
-import type { Queries } from "../db/database.ts"
-import { and, desc, eq, isNull } from "../db/drizzle.ts"
+import { and, desc, eq, isNull, type Queries, theRow } from "../db/database.ts"
 import { brokenConstraint } from "../db/errors.ts"
-import { theRow } from "../db/statements.ts"
 import { agentProfiles, apiKeys, auditLog, users } from "../db/schema/index.ts"
 import { CommandError } from "./command-error.ts"
 

@@ -15,8 +15,7 @@ import {
   warn,
 } from "@svc/program"
 import { type Config, readConfig } from "../config.ts"
-import type { Queries } from "../db/database.ts"
-import { sql } from "../db/drizzle.ts"
+import { type Queries, sql } from "../db/database.ts"
 import { DatabaseUnavailable, pooling, stepFor, grant } from "../db/errors.ts"
 import { migrationFiles, pendingOf } from "../db/migrate.ts"
 import { openServerDatabase } from "../db/server/server.ts"

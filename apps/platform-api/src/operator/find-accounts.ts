@@ -1,6 +1,5 @@
 import type { SQL } from "drizzle-orm"
-import type { Queries } from "../db/database.ts"
-import { and, asc, eq, inArray, isNotNull, isNull, or, sql } from "../db/drizzle.ts"
+import { and, asc, eq, inArray, isNotNull, isNull, or, type Queries, sql } from "../db/database.ts"
 import { agentProfiles, apiKeys, auditLog, users } from "../db/schema/index.ts"
 import { CommandError } from "./command-error.ts"
 

@@ -1,8 +1,6 @@
 import type { SessionLimits } from "@svc/session-token"
 import { audit } from "../audit.ts"
-import type { Orm, Queries } from "../db/database.ts"
-import { theRow } from "../db/statements.ts"
-import { and, asc, eq } from "../db/drizzle.ts"
+import { and, asc, eq, type Orm, type Queries, theRow } from "../db/database.ts"
 import { agentProfiles, stacks, tokenLimits, users } from "../db/schema/index.ts"
 import { CommandError } from "./command-error.ts"
 

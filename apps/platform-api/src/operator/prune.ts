@@ -1,7 +1,6 @@
 // Deletes unused agents and old rows of the audit log.
 import { audit } from "../audit.ts"
-import type { Orm, Queries } from "../db/database.ts"
-import { and, asc, eq, gt, gte, inArray, lt, lte, or, orm, sql } from "../db/drizzle.ts"
+import { and, asc, eq, gt, gte, inArray, lt, lte, or, type Orm, orm, type Queries, sql } from "../db/database.ts"
 import {
   agentProfiles,
   apiKeys,

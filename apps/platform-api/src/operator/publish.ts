@@ -1,6 +1,5 @@
 import { audit } from "../audit.ts"
-import type { Orm, Queries } from "../db/database.ts"
-import { and, asc, eq, isNull } from "../db/drizzle.ts"
+import { and, asc, eq, isNull, type Orm, type Queries } from "../db/database.ts"
 import { specs, stackNames, stacks } from "../db/schema/index.ts"
 import { stackNamePattern } from "../records/stack-names.ts"
 import type { Ast } from "../registry/ast/ast-shape.ts"

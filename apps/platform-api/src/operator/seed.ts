@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs"
 import { sampleStacks } from "../../stacks/index.ts"
-import type { Database, Queries } from "../db/database.ts"
-import { and, eq, inArray, isNull, lt, or } from "../db/drizzle.ts"
+import { and, type Database, eq, inArray, isNull, lt, or, type Queries } from "../db/database.ts"
 import { registryState, stacks } from "../db/schema/index.ts"
 import { publish } from "./publish.ts"
 import { readAst } from "../registry/ast/read-ast.ts"

@@ -1,9 +1,7 @@
 import { audit } from "../audit.ts"
 import { insertKey, readKeySecret } from "../auth/accounts.ts"
 import { normaliseOrigin } from "../auth/origin.ts"
-import type { Orm, Queries } from "../db/database.ts"
-import { theRow } from "../db/statements.ts"
-import { and, eq, isNull, orm } from "../db/drizzle.ts"
+import { and, eq, isNull, type Orm, orm, type Queries, theRow } from "../db/database.ts"
 import { apiKeys, users } from "../db/schema/index.ts"
 import { CommandError } from "./command-error.ts"
 

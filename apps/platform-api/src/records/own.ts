@@ -1,7 +1,6 @@
 // Locks a record that its owner wants to change. Somebody else's record is missing, like one that doesn't exist. The
 // spec is locked first, then its jobs (see `work/queue/jobs.ts`), so that there is no deadlock.
-import type { Orm } from "../db/database.ts"
-import { and, eq, isNull } from "../db/drizzle.ts"
+import { and, eq, isNull, type Orm } from "../db/database.ts"
 import { builds, deployments, runs, specs } from "../db/schema/index.ts"
 import { type ErrorCode, errors } from "../errors.ts"
 import { lockJobsOf } from "../work/queue/jobs.ts"

@@ -1,5 +1,4 @@
-import type { Orm } from "../db/database.ts"
-import { and, eq, inArray, sql } from "../db/drizzle.ts"
+import { and, eq, inArray, type Orm, sql } from "../db/database.ts"
 import { agentProfiles, specShares, users } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { kinds } from "./visible.ts"

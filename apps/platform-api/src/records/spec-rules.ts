@@ -1,6 +1,5 @@
 // Which changes of a spec are allowed, and which take effect at once.
-import type { Orm } from "../db/database.ts"
-import { and, eq, isNull } from "../db/drizzle.ts"
+import { and, eq, isNull, type Orm } from "../db/database.ts"
 import { deployments, specs, stackNames, stacks } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { type Deprecation, deprecation, showPast, updateStack } from "../registry/publication.ts"

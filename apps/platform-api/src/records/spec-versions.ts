@@ -1,11 +1,9 @@
 import type { SQL } from "drizzle-orm"
 import type { PreparedVersion } from "../compiler/read-upload.ts"
-import type { Orm, Queries } from "../db/database.ts"
-import { and, desc, eq, inArray } from "../db/drizzle.ts"
+import { and, desc, eq, inArray, type Orm, type Queries, theRow } from "../db/database.ts"
 import { specs, specVersions } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import type { StoredAst } from "../registry/stack-bytes.ts"
-import { theRow } from "../db/statements.ts"
 import { servedBefore } from "../work/records.ts"
 
 /** Somebody added a version meanwhile, so the prepared comparison is out of date. */

@@ -1,7 +1,6 @@
 // Which records an account can read: its own and those shared with it. Statements name their parameters by placeholders:
 // `account`, and the record's `id` or the page's `limit` and `offset`.
-import type { Orm } from "../db/database.ts"
-import { and, desc, eq, exists, gt, isNull, lt, or, sql, unionAll } from "../db/drizzle.ts"
+import { and, desc, eq, exists, gt, isNull, lt, or, type Orm, sql, unionAll } from "../db/database.ts"
 import {
   builds,
   buildShares,

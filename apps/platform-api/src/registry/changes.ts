@@ -1,8 +1,7 @@
 // The registry's changes for readers. `stack-changes.ts` adds the rows.
 import { coalesce } from "../coalesce.ts"
 import { registryChanges, registryState } from "../db/schema/index.ts"
-import type { Database } from "../db/database.ts"
-import { and, asc, desc, eq, gt, inArray, isNull, lt, lte, or, orm, sql } from "../db/drizzle.ts"
+import { and, asc, type Database, desc, eq, gt, inArray, isNull, lt, lte, or, orm, sql } from "../db/database.ts"
 import { type Audience, sees } from "./audience.ts"
 
 const readMs = 1800

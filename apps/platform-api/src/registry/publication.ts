@@ -1,8 +1,7 @@
 // What every publication does in its transaction, for the operator and for people.
 import type { SQL } from "drizzle-orm"
-import type { Orm } from "../db/database.ts"
+import { and, desc, eq, inArray, lt, ne, type Orm, orm, sql } from "../db/database.ts"
 import { registryChanges, specs, stackNames, stacks, stackVersions } from "../db/schema/index.ts"
-import { and, desc, eq, inArray, lt, ne, orm, sql } from "../db/drizzle.ts"
 import { lastServed, type Shown, recordChanges, type Verdict, viewersOf } from "./stack-changes.ts"
 import { spellingsOf } from "./websocket-url.ts"
 import type { StackBytes, StackHead } from "./stack-bytes.ts"

@@ -1,6 +1,5 @@
 // What is in memory of each published stack: its head always, its bodies as far as they fit.
-import type { Database } from "../db/database.ts"
-import { and, eq, orm, sql } from "../db/drizzle.ts"
+import { and, type Database, eq, orm, sql } from "../db/database.ts"
 import { stacks } from "../db/schema/index.ts"
 import { type Answer, createAnswerMemo, plainAnswer } from "./answer.ts"
 import { astAnswerFor } from "./stack-bytes.ts"

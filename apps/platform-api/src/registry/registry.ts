@@ -1,7 +1,6 @@
 import { coalesce } from "../coalesce.ts"
-import type { Database } from "../db/database.ts"
+import { asc, type Database, gt } from "../db/database.ts"
 import { DatabaseUnavailable } from "../db/errors.ts"
-import { asc, gt } from "../db/drizzle.ts"
 import { registryState, stacks } from "../db/schema/index.ts"
 import { type Audience, sees } from "./audience.ts"
 import { nearestText, spellingsOf } from "./websocket-url.ts"

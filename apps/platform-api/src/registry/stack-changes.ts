@@ -1,6 +1,5 @@
 // What readers are told of each change of a stack, in the transaction that makes it. Only `publication.ts` writes stacks.
-import type { Orm } from "../db/database.ts"
-import { and, desc, eq, ne, or, sql } from "../db/drizzle.ts"
+import { and, desc, eq, ne, or, type Orm, sql } from "../db/database.ts"
 import { type changeKinds, registryChanges, registryState, specShares, type stacks } from "../db/schema/index.ts"
 import type { SchemaDiff } from "./schema/diff.ts"
 

@@ -1,7 +1,7 @@
 import { z } from "@svc/openapi"
 import type { SQL } from "drizzle-orm"
 import type { AnyPgColumn } from "drizzle-orm/pg-core"
-import { orm } from "../db/drizzle.ts"
+import { orm } from "../db/database.ts"
 
 /** What is selected for a field of a response, and the field's schema. */
 type Field = readonly [selected: AnyPgColumn | SQL, schema: z.ZodType]

@@ -1,12 +1,10 @@
 // Starts builds and runs: the record, its shares and its job, in one transaction.
-import type { Orm } from "../db/database.ts"
-import { eq } from "../db/drizzle.ts"
+import { eq, type Orm, theRow } from "../db/database.ts"
 import { builds, buildShares, runs, runShares, runSteps } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { shareRecord } from "../records/sharing.ts"
 import { addJob, countJobs } from "./queue/jobs.ts"
 import { type RunStepName, runStepNames } from "./events.ts"
-import { theRow } from "../db/statements.ts"
 import type { RunRow } from "./records.ts"
 
 type NewBuild = {

@@ -1,5 +1,4 @@
-import type { Orm } from "../db/database.ts"
-import { and, eq, isNotNull, isNull, orm } from "../db/drizzle.ts"
+import { and, eq, isNotNull, isNull, type Orm, orm } from "../db/database.ts"
 import { builds, deployments, jobs, runs, specs } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { unshareSpec } from "../records/sharing.ts"

@@ -1,6 +1,5 @@
 // How builds and deployments end.
-import type { Orm } from "../db/database.ts"
-import { and, eq, isNull, orm } from "../db/drizzle.ts"
+import { and, eq, isNull, type Orm, orm } from "../db/database.ts"
 import { deployments, deploymentShares, stackNames, stacks } from "../db/schema/index.ts"
 import { freeNames, lineOfSpec, removeStack } from "../registry/publication.ts"
 import { raiseRevision } from "../registry/stack-changes.ts"

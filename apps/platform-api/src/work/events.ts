@@ -1,7 +1,6 @@
 // Records move by events. The database derives their status and rejects forbidden transitions.
 import type { SQLWrapper } from "drizzle-orm"
-import type { Orm } from "../db/database.ts"
-import { and, eq, inArray, sql } from "../db/drizzle.ts"
+import { and, eq, inArray, type Orm, sql } from "../db/database.ts"
 import { buildEvents, builds, deploymentEvents, deployments, runEvents, runs, runSteps } from "../db/schema/index.ts"
 import type { buildStatuses, deploymentStatuses, runStatuses } from "../records/transitions.ts"
 

@@ -1,7 +1,5 @@
 // What steps read. Records that are about to change are locked.
-import type { Orm } from "../db/database.ts"
-import { theRow } from "../db/statements.ts"
-import { and, desc, eq, isNull, orm } from "../db/drizzle.ts"
+import { and, desc, eq, isNull, type Orm, orm, theRow } from "../db/database.ts"
 import { builds, deploymentEvents, deployments, runs, specs, specVersions } from "../db/schema/index.ts"
 
 export type SpecRow = typeof specs.$inferSelect

@@ -1,4 +1,4 @@
-import { sql } from "../../src/db/drizzle.ts"
+import { sql } from "../../src/db/database.ts"
 import fc from "fast-check"
 import { beforeAll, describe, expect, test } from "vitest"
 import { DatabaseUnavailable } from "../../src/db/errors.ts"

@@ -1,7 +1,6 @@
 // Records of accounts, put into the database as the worker would leave them.
 import { prepareVersion } from "../../src/compiler/read-upload.ts"
-import type { Orm } from "../../src/db/database.ts"
-import { eq } from "../../src/db/drizzle.ts"
+import { eq, type Orm } from "../../src/db/database.ts"
 import * as tables from "../../src/db/schema/index.ts"
 import { parseAst } from "../../src/registry/ast/parse-ast.ts"
 import { entity, field, smallAst } from "../registry/small-ast.ts"

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { sql } from "../../src/db/drizzle.ts"
+import { sql } from "../../src/db/database.ts"
 import { claimJob, holdJob, type Job, mostClaims } from "../../src/work/queue/jobs.ts"
 import { beforeTests, serviceInTest, testService } from "../service.ts"
 import { first, newPerson } from "./person.ts"

@@ -1,4 +1,4 @@
-import { pg, sql } from "../drizzle.ts"
+import { pg, sql } from "../database.ts"
 import { bytea, id, isOneOf, refersTo, time } from "./columns.ts"
 
 const { bigint, check, date, foreignKey, index, integer, pgTable, primaryKey, text, uniqueIndex } = pg

@@ -1,6 +1,6 @@
 // Columns that many tables have.
 import type { AnyPgColumn } from "drizzle-orm/pg-core"
-import { pg, sql } from "../drizzle.ts"
+import { pg, sql } from "../database.ts"
 
 export const bytea = pg.customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" })
 

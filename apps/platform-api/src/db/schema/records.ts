@@ -1,7 +1,7 @@
 // Specs, their builds, deployments and runs, and who can read them.
 import type { AnyPgColumn } from "drizzle-orm/pg-core"
 import { buildStatuses, deploymentStatuses, lifeCycles, runStatuses } from "../../records/transitions.ts"
-import { pg, sql } from "../drizzle.ts"
+import { pg, sql } from "../database.ts"
 import { users } from "./accounts.ts"
 import { bytea, id, isOneOf, refersTo, time, visibilities } from "./columns.ts"
 

@@ -1,5 +1,5 @@
 // Published stacks, their versions and what changed.
-import { pg, sql } from "../drizzle.ts"
+import { pg, sql } from "../database.ts"
 import { users } from "./accounts.ts"
 import { bumps, bytea, id, isOneOf, time, verdicts, visibilities } from "./columns.ts"
 

@@ -1,5 +1,5 @@
 // Work in progress.
-import { pg } from "../drizzle.ts"
+import { pg } from "../database.ts"
 import { users } from "./accounts.ts"
 import { refersTo, time } from "./columns.ts"
 

@@ -1,7 +1,6 @@
 import { z } from "@svc/openapi"
-import { asc, desc, eq } from "../../db/drizzle.ts"
+import { asc, desc, eq, prepared } from "../../db/database.ts"
 import { buildEvents, builds } from "../../db/schema/index.ts"
-import { prepared } from "../../db/statements.ts"
 import { buildStatuses } from "../../records/transitions.ts"
 import { isOnPage, isVisible } from "../../records/visible.ts"
 import { createRoutes } from "../api.ts"

@@ -1,6 +1,6 @@
 import { json, z } from "@svc/openapi"
 import { policies } from "../../auth/agent-policy.ts"
-import { eq } from "../../db/drizzle.ts"
+import { eq } from "../../db/database.ts"
 import { deployments } from "../../db/schema/index.ts"
 import { errors } from "../../errors.ts"
 import { ownDeployment, ownSpec } from "../../records/own.ts"

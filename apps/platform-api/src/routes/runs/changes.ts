@@ -1,7 +1,6 @@
 import { json, z } from "@svc/openapi"
 import type { PreparedVersion, ReadAst } from "../../compiler/read-upload.ts"
-import type { Orm } from "../../db/database.ts"
-import { eq } from "../../db/drizzle.ts"
+import { eq, type Orm } from "../../db/database.ts"
 import { runs } from "../../db/schema/index.ts"
 import { errors } from "../../errors.ts"
 import { ownRun, ownSpec } from "../../records/own.ts"

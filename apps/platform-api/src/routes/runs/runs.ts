@@ -1,7 +1,6 @@
 import { z } from "@svc/openapi"
-import { asc, desc, eq } from "../../db/drizzle.ts"
+import { asc, desc, eq, prepared, theRow } from "../../db/database.ts"
 import { runs, runSteps, runTriggers, stepStatuses } from "../../db/schema/index.ts"
-import { prepared, theRow } from "../../db/statements.ts"
 import { runStatuses } from "../../records/transitions.ts"
 import { isOnPage, isVisible, selectVisible } from "../../records/visible.ts"
 import { createRoutes } from "../api.ts"

@@ -1,5 +1,20 @@
-import type { Orm } from "../../db/database.ts"
-import { and, asc, count, desc, eq, isNotNull, isNull, lt, lte, ne, or, orm, pg, sql } from "../../db/drizzle.ts"
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  ne,
+  or,
+  type Orm,
+  orm,
+  pg,
+  sql,
+} from "../../db/database.ts"
 import { builds, jobs } from "../../db/schema/index.ts"
 
 export type JobKind = (typeof jobs.$inferSelect)["kind"]

@@ -1,10 +1,8 @@
 // Takes a build from a version to the registry. Each step is one transaction and can be repeated safely.
 import { audit } from "../../audit.ts"
 import { jobOwner } from "../../compiler/queue.ts"
-import type { Orm } from "../../db/database.ts"
-import { eq } from "../../db/drizzle.ts"
+import { eq, type Orm, theRow } from "../../db/database.ts"
 import { builds, deployments, deploymentShares } from "../../db/schema/index.ts"
-import { theRow } from "../../db/statements.ts"
 import { shareRecord } from "../../records/sharing.ts"
 import { ofVersion } from "../../records/spec-versions.ts"
 import { streamUrlOf } from "../../records/stack-names.ts"

@@ -1,6 +1,5 @@
 // Stops and restarts deployments.
-import type { Orm } from "../../db/database.ts"
-import { eq } from "../../db/drizzle.ts"
+import { eq, type Orm } from "../../db/database.ts"
 import { deployments } from "../../db/schema/index.ts"
 import { atRest, settle, withdraw } from "../endings.ts"
 import { moveDeployment } from "../events.ts"

@@ -1,8 +1,7 @@
 // Publishes a version of a spec, for builds and restarts.
 import { diffOf } from "../../compiler/compiler.ts"
 import { jobOwner } from "../../compiler/queue.ts"
-import type { Orm } from "../../db/database.ts"
-import { eq, sql } from "../../db/drizzle.ts"
+import { eq, type Orm, sql } from "../../db/database.ts"
 import { stackNames } from "../../db/schema/index.ts"
 import { ofVersion } from "../../records/spec-versions.ts"
 import { lineOf, previousVersion, putStack, servedVersion, StackConflict } from "../../registry/publication.ts"

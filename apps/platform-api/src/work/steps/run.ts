@@ -1,6 +1,5 @@
 // A publish run takes a version to readers step by step, and can wait for approval.
-import type { Orm } from "../../db/database.ts"
-import { and, asc, eq } from "../../db/drizzle.ts"
+import { and, asc, eq, type Orm } from "../../db/database.ts"
 import { runs, runSteps, stacks } from "../../db/schema/index.ts"
 import { lifeCycles } from "../../records/transitions.ts"
 import { AstTooLarge } from "../../registry/ast/document-fault.ts"
