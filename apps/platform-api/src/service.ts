@@ -30,7 +30,7 @@ import { createHandlers } from "./work/steps/handlers.ts"
 import { createHook } from "./work/steps/hook.ts"
 import { startWorker } from "./work/queue/worker.ts"
 import { pruneDaily } from "./operator/prune.ts"
-import { publishedSamples, seed } from "./operator/seed.ts"
+import { publishedSamples, seed } from "./operator/publish.ts"
 import { keepSigningKeys } from "./signing-keys.ts"
 
 const { version } = manifest

@@ -1,8 +1,9 @@
 import { audit, type AuditEntry } from "../audit.ts"
 import { insertKey, readKeySecret } from "../auth/accounts.ts"
-import { and, desc, eq, isNull, type Queries, theRow } from "../db/database.ts"
+import { and, desc, eq, isNull, orm, type Orm, type Queries, theRow } from "../db/database.ts"
 import { brokenConstraint } from "../db/errors.ts"
 import { agentProfiles, apiKeys, auditLog, users } from "../db/schema/index.ts"
+import { normaliseOrigin } from "../auth/origin.ts"
 import { CommandError } from "./command-error.ts"
 
 /** What sets each status, as the audit log names it. The commands have the same names. */
@@ -90,4 +91,49 @@ export const listAudit = (queries: Queries, limit: number) => {
   const { id, at, actor, action, target, outcome, addressPrefix, requestId } = auditLog
   const columns = { id, at, actor, action, target, outcome, address_prefix: addressPrefix, request_id: requestId }
   return queries.run((db) => db.select(columns).from(auditLog).orderBy(desc(id)).limit(limit))
+}
+
+// Nobody can have this address: the account is the pages' own, and has no other key.
+const email = "viewer@pages.invalid"
+
+const viewerId = async (tx: Orm, at: Date): Promise<number> => {
+  const values = { kind: "human", email, name: "Documentation pages", createdAt: at } as const
+  await tx.insert(users).values(values).onConflictDoNothing()
+  return theRow(await tx.select({ id: users.id }).from(users).where(eq(users.email, email))).id
+}
+
+/**
+ * Mints a publishable key for the documentation's pages, which never expires.
+ * @param given.replace whether the former keys of the same origin are revoked
+ * @throws CommandError
+ */
+export const createViewerKey = (
+  queries: Queries,
+  given: { readonly origin: string; readonly replace: boolean },
+  at: Date,
+  randomBytes: (size: number) => Uint8Array,
+) => {
+  const read = normaliseOrigin(given.origin)
+  if ("fault" in read)
+    throw new CommandError(
+      read.fault,
+      "--origin must be the origin of the documentation, such as https://docs.example.com",
+    )
+  const { origin } = read
+  return queries.transaction(async (tx) => {
+    const userId = await viewerId(tx, at)
+    const former = and(
+      eq(apiKeys.userId, userId),
+      isNull(apiKeys.revokedAt),
+      orm.arrayContains(apiKeys.originAllowlist, [origin]),
+    )
+    const revoked = given.replace
+      ? await tx.update(apiKeys).set({ revokedAt: at }).where(former).returning({ id: apiKeys.id })
+      : []
+    for (const { id } of revoked) await audit(tx, { at, actor: "operator", action: "key.revoke", target: `key:${id}` })
+    const key = { kind: "pk", userId, name: "viewer", origins: [origin], createdAt: at } as const
+    const { id, text } = await insertKey(tx, key, { randomBytes, keySecret: await readKeySecret(tx) })
+    await audit(tx, { at, actor: "operator", action: "key.mint", target: `key:${id}` })
+    return { id, key: text, origin, revoked: revoked.map((one) => one.id) }
+  })
 }

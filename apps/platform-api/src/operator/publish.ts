@@ -1,9 +1,10 @@
+import { readFileSync } from "node:fs"
 import { audit } from "../audit.ts"
-import { and, asc, eq, isNull, type Orm, type Queries } from "../db/database.ts"
-import { specs, stackNames, stacks } from "../db/schema/index.ts"
+import { and, asc, type Database, eq, inArray, isNull, lt, or, type Orm, type Queries } from "../db/database.ts"
+import { registryState, specs, stackNames, stacks } from "../db/schema/index.ts"
 import { stackNamePattern } from "../records/stack-names.ts"
 import type { Ast } from "../registry/ast/ast-shape.ts"
-import { checkDerived } from "../registry/schema/check-derived.ts"
+import { checkDerived } from "../registry/types/typed-module.ts"
 import { deriveShape } from "../registry/schema/derive-schema.ts"
 import { breakingText, diffSchemas } from "../registry/schema/diff.ts"
 import {
@@ -19,8 +20,10 @@ import {
 } from "../registry/publication.ts"
 import { raiseRevision } from "../registry/stack-changes.ts"
 import { astIn, makeStackBytes, type StackHead } from "../registry/stack-bytes.ts"
-import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
+import { normaliseWebsocketUrl, spellingsOf } from "../registry/websocket-url.ts"
 import { wakeParked } from "../work/queue/jobs.ts"
+import { sampleStacks } from "../../stacks/index.ts"
+import { readAst } from "../registry/ast/parse-ast.ts"
 import { CommandError } from "./command-error.ts"
 
 export type Publication = StackHead & {
@@ -174,3 +177,46 @@ export const approve = (queries: Queries, given: string, at: Date) =>
     await showAsWanted(tx, held.line, revision)
     return { name: held.name, approved: true }
   })
+
+const seedMs = 60_000
+
+const isTaken = async (queries: Queries, url: string, name: string): Promise<boolean> => {
+  const taken = or(eq(stacks.name, name), inArray(stacks.websocketUrl, [...spellingsOf(url)]))
+  const [stack] = await queries.run((db) => db.select({ name: stacks.name }).from(stacks).where(taken))
+  return stack !== undefined
+}
+
+/** The names of the sample stacks in the registry. */
+export const publishedSamples = async (database: Database): Promise<readonly string[]> => {
+  const samples = sampleStacks.map(({ name, description }) =>
+    and(eq(stacks.name, name), eq(stacks.description, description)),
+  )
+  const rows = await database.within(seedMs).run((db) =>
+    db
+      .select({ name: stacks.name })
+      .from(stacks)
+      .where(and(isNull(stacks.ownerId), or(...samples))),
+  )
+  return rows.map(({ name }) => name).toSorted()
+}
+
+/**
+ * Publishes the sample stacks into an empty registry. A second call does nothing.
+ * @param streamUrl where the samples are streamed, such as `ws://127.0.0.1:4004`, without a trailing slash
+ */
+export const seed = async (database: Database, streamUrl: string, at: Date): Promise<void> => {
+  const queries = database.within(seedMs)
+  // Each publication raises the revision. A lower one means that the first start was interrupted.
+  const unfinished = lt(registryState.revision, sampleStacks.length)
+  const [state] = await queries.run((db) => db.select().from(registryState).where(unfinished))
+  if (state === undefined) return
+  for (const { file, ...sample } of sampleStacks) {
+    const { name } = sample
+    const websocketUrl = `${streamUrl}/${name}`
+    // What the operator has published stays as it is.
+    if (await isTaken(queries, websocketUrl, name)) continue
+    const ast = readAst(readFileSync(file, "utf8"))
+    const terms = { visibility: "public", browserSend: false, allowBreaking: true } as const
+    await publish(queries, { ...sample, ...terms, ast, websocketUrl }, at)
+  }
+}

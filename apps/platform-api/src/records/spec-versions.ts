@@ -1,5 +1,5 @@
 import type { SQL } from "drizzle-orm"
-import type { PreparedVersion } from "../compiler/read-upload.ts"
+import type { PreparedVersion } from "../compiler/tasks.ts"
 import { and, desc, eq, inArray, type Orm, type Queries, theRow } from "../db/database.ts"
 import { specs, specVersions } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"

@@ -1,7 +1,7 @@
 import { promisify } from "node:util"
 import { gunzip, gunzipSync, gzip, gzipSync } from "node:zlib"
 import type { Ast } from "./ast/ast-shape.ts"
-import { contentHash } from "./ast/content-hash.ts"
+import { contentHash } from "./ast/parse-ast.ts"
 import { deriveSchema } from "./schema/derive-schema.ts"
 
 const compress = promisify(gzip)

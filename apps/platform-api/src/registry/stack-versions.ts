@@ -1,5 +1,4 @@
-import { type About, type Compiler, diffOf } from "../compiler/compiler.ts"
-import type { Owner } from "../compiler/queue.ts"
+import { type About, type Compiler, diffOf, type Owner } from "../compiler/compiler.ts"
 import { diffText } from "../compiler/tasks.ts"
 import { and, type Database, desc, eq, inArray, type Orm } from "../db/database.ts"
 import { stackModules, stackVersions } from "../db/schema/index.ts"

@@ -1,13 +1,13 @@
 // What every route of the service says besides its own: who may call it, its bodies and its errors.
 import { jsonBody } from "@svc/http"
 import { type Access, createApi, errorResponses, type OpenAPIHono, z } from "@svc/openapi"
-import type { MiddlewareHandler, TypedResponse } from "hono"
+import type { Context, MiddlewareHandler, TypedResponse } from "hono"
 import type { JSONParsed } from "hono/utils/types"
-import { type Policy, refusalsOf } from "../auth/agent-policy.ts"
+import { type AppEnv, type Policy, refusalsOf } from "../auth/guard.ts"
 import { keyCodes } from "../auth/authenticate.ts"
-import type { AppEnv } from "../auth/guard.ts"
 import { type ErrorCode, errorEnvelope, errors } from "../errors.ts"
-import { nullAsAbsent } from "./body-fields.ts"
+import { stackNamePattern } from "../records/stack-names.ts"
+import type { HeaderDocs } from "./create-route.ts"
 
 export type Api = OpenAPIHono<AppEnv>
 
@@ -95,3 +95,72 @@ export const checkId =
     if (id.data === 0 && missing !== undefined) throw errors.fail(missing)
     await next()
   }
+
+const within = (min: number, max: number, fallback: number) => {
+  const reason = `must be an integer from ${min} to ${max}`
+  return z
+    .string()
+    .regex(/^\d{1,7}$/, reason)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, reason)
+    .default(fallback)
+    .meta({ type: "integer", minimum: min, maximum: max, default: fallback })
+}
+
+export const pageQuery = z.object({ limit: within(1, 100, 50), offset: within(0, 1_000_000, 0) })
+
+/** For routes that call `nextLink`. */
+export const paged: HeaderDocs = { sets: { Link: (status) => status === 200 } }
+
+export type Page = z.infer<typeof pageQuery>
+
+/** A path of this API as callers reach it: a proxy may serve the API below the path of SVC_API_URL. */
+export const reachedPath = (c: Context<AppEnv>, path: string): string =>
+  new URL(c.get("dependencies").publicUrl).pathname.replace(/\/$/, "") + path
+
+/**
+ * The `Link` header of a page that isn't the last one (RFC 8288). Other query parameters stay.
+ * @param shown the number of items on the page: a page can end early because of its size
+ */
+export const nextLink = (c: Context<AppEnv>, { limit, offset }: Page, shown: number = limit): string => {
+  const url = new URL(c.req.url)
+  url.searchParams.set("limit", String(limit))
+  url.searchParams.set("offset", String(offset + shown))
+  return `<${reachedPath(c, url.pathname)}${url.search}>; rel="next"`
+}
+
+// Fields that several request bodies share.
+
+const storable = (text: string): boolean => text.isWellFormed() && !text.includes("\0")
+
+export const prose = (max: number) =>
+  z.string().max(max, `must be at most ${max} characters`).refine(storable, "has a character that can't be stored")
+
+const mostRecords = 2_147_483_647
+
+/** A record's number. 0 stands for a number that no record can have. */
+export const recordNumber = z
+  .int()
+  .min(0)
+  .overwrite((number) => (number <= mostRecords ? number : 0))
+
+export const specName = z
+  .string()
+  .toLowerCase()
+  .regex(stackNamePattern, "must have 1 to 63 letters, digits and dashes, not start with a dash, and not be `changes`")
+  .meta({ description: "The stack's name: lower-case letters, digits and dashes" })
+
+// To zod an unknown value may be missing: a body that needs one says `required` itself.
+export const astPayload = z.unknown().meta({ type: "object", description: "The AST: a stack file" })
+
+/** An object whose optional members may be null, as some clients write what isn't set. A member that takes null itself gets it. */
+export const nullAsAbsent = <S extends z.ZodObject>(schema: S): S => {
+  const optional = Object.entries<z.ZodType>(schema.shape).flatMap(([name, member]) => {
+    const isOptional = member.safeParse(undefined).success && !member.safeParse(null).success
+    return isOptional ? [[name, z.preprocess((value) => value ?? undefined, member.nullable())]] : []
+  })
+  // The members' types are the same once they are read.
+  return schema.safeExtend(Object.fromEntries(optional)).meta(schema.meta() ?? {}) as z.ZodObject as S
+}
+
+export const nothing = z.strictObject({})

@@ -1,18 +1,90 @@
-import type { Context } from "hono"
+import { promisify } from "node:util"
+import { gunzip } from "node:zlib"
+import { jsonTypeFault, readBody, seemsEmpty } from "@svc/http"
+import { BodyError } from "@svc/errors"
+import type { Context, MiddlewareHandler } from "hono"
+import { type AppEnv, authenticated, policies } from "../auth/guard.ts"
+import { accountOwner } from "../compiler/compiler.ts"
+import type { PreparedVersion, ReadAst } from "../compiler/tasks.ts"
+import { type ErrorCode, errors } from "../errors.ts"
+import { AstTooLarge } from "../registry/ast/document-fault.ts"
 import { audit, type AuditEntry } from "../audit.ts"
-import { policies } from "../auth/agent-policy.ts"
-import { type AppEnv, authenticated } from "../auth/guard.ts"
 import { lockUser } from "../auth/accounts.ts"
 import { and, eq, lt, type Orm } from "../db/database.ts"
 import { idempotencyKeys } from "../db/schema/index.ts"
-import { type ErrorCode, errors } from "../errors.ts"
-import { StackConflict } from "../registry/publication.ts"
+import { checkFree, StackConflict } from "../registry/publication.ts"
 import type { Dependencies } from "../dependencies.ts"
 import type { Settings } from "../config.ts"
-import { access, bodyCodes, checkId, keyFailures, type Sent } from "./api.ts"
+import { streamUrlOf } from "../records/stack-names.ts"
+import type { SpecRow } from "../work/records.ts"
+import { access, bodyCodes, checkId, keyFailures, reachedPath, type Sent } from "./api.ts"
 import { documented, type HeaderDocs } from "./create-route.ts"
-import { largeBody } from "./large-body.ts"
-import { reachedPath } from "./paging.ts"
+
+const unpack = promisify(gunzip)
+
+export const largeBodyLimit = 2 * 1024 * 1024
+const deadlineMs = 30_000
+
+const invalidJson = (reason: string): BodyError => new BodyError({ kind: "invalid-json", reason })
+
+const bytesOf = async (c: Context<AppEnv>): Promise<Uint8Array> => {
+  const encoding = c.req.header("content-encoding")?.trim().toLowerCase() ?? "identity"
+  const unsupported = (reason: string) => new BodyError({ kind: "unsupported-media-type", reason })
+  if (encoding !== "identity" && encoding !== "gzip") throw unsupported("Content-Encoding must be gzip or absent")
+  const fault = jsonTypeFault(c)
+  if (fault !== undefined && !seemsEmpty(c)) throw unsupported(fault)
+  let bytes = await readBody(c, { limit: largeBodyLimit, deadlineMs })
+  if (bytes.length > 0 && fault !== undefined) throw unsupported(fault)
+  if (encoding === "gzip" && bytes.length > 0) {
+    try {
+      bytes = await unpack(bytes, { maxOutputLength: largeBodyLimit })
+    } catch (error) {
+      const tooLarge = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE"
+      throw tooLarge ? new BodyError({ kind: "too-large", limit: largeBodyLimit }) : invalidJson("the body isn't gzip")
+    }
+  }
+  return bytes
+}
+
+const inBody = (path: string): string => `ast_payload${path === "" || path.startsWith("[") ? path : `.${path}`}`
+
+const tooLarge = ({ path, reason }: { readonly path: string; readonly reason: string }) =>
+  errors.fail("invalid-ast", { details: { path: inBody(path), reason } })
+
+/**
+ * Reads a body that may hold an AST: up to 2 MiB of JSON after decompression. Throws BodyError. The other fields are for
+ * `c.req.valid("json")`, the hash of the whole body and the AST are in `upload`.
+ */
+export const largeBody: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const bytes = await bytesOf(c)
+  const about = { size: bytes.length, owner: accountOwner(c.get("principal")), signal: c.req.raw.signal }
+  const read = await c
+    .get("dependencies")
+    .compiler.run("readUpload", bytes, about)
+    .catch((error: unknown) => {
+      throw error instanceof AstTooLarge ? tooLarge(error) : error
+    })
+  if ("invalidJson" in read) throw invalidJson(read.invalidJson)
+  if ("invalid" in read) throw new BodyError({ kind: "invalid", path: "", reason: read.invalid })
+  const { rest, hash, ast } = read
+  c.set("upload", { hash, ast })
+  // The validator reads the body from here. As text, bodyCache would round the integers that are bigints in it.
+  Object.assign(c.req, { json: () => Promise.resolve(rest) })
+  c.req.raw.headers.set("content-type", "application/json")
+  await next()
+}
+
+/**
+ * The version made from a body's AST. Throws invalid-request with its faults, if it has some or there is no AST, or
+ * invalid-ast if it is too large.
+ */
+export const versionIn = (ast: ReadAst = { faults: [] }): PreparedVersion => {
+  if ("version" in ast) return ast.version
+  if ("tooLarge" in ast) throw tooLarge(ast.tooLarge)
+  const faults = ast.faults.map(({ path, reason }) => ({ path: inBody(path), reason }))
+  const [first = { path: "ast_payload", reason: "is missing" }] = faults
+  throw errors.fail("invalid-request", { details: { ...first, faults } })
+}
 
 const keptMs = 24 * 3600 * 1000
 // Longer than for reads: many changes of one person wait for each other.
@@ -148,3 +220,13 @@ export const forgetAnswers = (dependencies: Pick<Dependencies, "database" | "wal
     .run((db) =>
       db.delete(idempotencyKeys).where(lt(idempotencyKeys.createdAt, new Date(dependencies.wallClock() - keptMs))),
     )
+
+// What the routes that publish a version share.
+
+export const deployCodes = ["version-not-found", "stack-name-taken", "websocket-url-taken", "limit-reached"] as const
+
+/** Reports a taken name or URL at once. The build checks again. Throws StackConflict. */
+export const firstLook = async (tx: Orm, spec: SpecRow, template: string | undefined, at: Date): Promise<void> => {
+  const stack = { name: spec.name, websocketUrl: streamUrlOf(spec, template) }
+  await checkFree(tx, stack, { ownerId: spec.ownerId, specId: spec.id }, at)
+}

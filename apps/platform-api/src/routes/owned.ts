@@ -1,14 +1,12 @@
 // What routes that read the caller's records share.
 import { json, z } from "@svc/openapi"
 import type { Context } from "hono"
-import { policies } from "../auth/agent-policy.ts"
-import { type AppEnv, authenticated } from "../auth/guard.ts"
+import { type AppEnv, authenticated, policies } from "../auth/guard.ts"
 import type { Orm } from "../db/database.ts"
 import { type ErrorCode, errors } from "../errors.ts"
-import { access, idPath, keyFailures, notModified } from "./api.ts"
+import { access, idPath, keyFailures, nextLink, notModified, type Page, paged, pageQuery } from "./api.ts"
 import { createRoute } from "./create-route.ts"
 import { revalidated } from "./conditional.ts"
-import { nextLink, type Page, paged, pageQuery } from "./paging.ts"
 
 const policy = policies.ownRecords
 

@@ -32,6 +32,6 @@ export const record = <const Fields extends Readonly<Record<string, Field>>>(fie
   }
 }
 
-export const id = z.int().positive()
+export const recordId = z.int().positive()
 export const text = z.string()
 export const time = z.iso.datetime()

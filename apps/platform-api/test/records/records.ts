@@ -1,5 +1,5 @@
 // Records of accounts, put into the database as the worker would leave them.
-import { prepareVersion } from "../../src/compiler/read-upload.ts"
+import { prepareVersion } from "../../src/compiler/tasks.ts"
 import { eq, type Orm } from "../../src/db/database.ts"
 import * as tables from "../../src/db/schema/index.ts"
 import { parseAst } from "../../src/registry/ast/parse-ast.ts"

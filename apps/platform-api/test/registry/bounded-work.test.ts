@@ -1,11 +1,9 @@
 import { expect, test } from "vitest"
-import { checkDerived } from "../../src/registry/schema/check-derived.ts"
+import { checkDerived, languages, typedModule } from "../../src/registry/types/typed-module.ts"
 import { deriveSchema, deriveShape } from "../../src/registry/schema/derive-schema.ts"
 import { diffSchemas } from "../../src/registry/schema/diff.ts"
 import { AstTooLarge } from "../../src/registry/ast/document-fault.ts"
-import { maxValues } from "../../src/registry/ast/json-value.ts"
-import { astFaults, parseAst } from "../../src/registry/ast/parse-ast.ts"
-import { languages, typedModule } from "../../src/registry/types/typed-module.ts"
+import { astFaults, maxValues, parseAst } from "../../src/registry/ast/parse-ast.ts"
 import { entity, field, smallAst } from "./small-ast.ts"
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))

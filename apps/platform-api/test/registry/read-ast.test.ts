@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { readAst } from "../../src/registry/ast/read-ast.ts"
+import { readAst } from "../../src/registry/ast/parse-ast.ts"
 import { smallAst } from "./small-ast.ts"
 
 const withExtra = (json: string) => JSON.stringify(smallAst()).replace(/}$/, `,"extra":${json}}`)

@@ -1,9 +1,8 @@
 import { hash } from "node:crypto"
 import canonicalize from "canonicalize"
 import { expect, test } from "vitest"
-import { contentHash } from "../../src/registry/ast/content-hash.ts"
+import { contentHash, readAst } from "../../src/registry/ast/parse-ast.ts"
 import { deriveSchema } from "../../src/registry/schema/derive-schema.ts"
-import { readAst } from "../../src/registry/ast/read-ast.ts"
 import { sampleStacks } from "../../stacks/index.ts"
 import { sampleText } from "./small-ast.ts"
 

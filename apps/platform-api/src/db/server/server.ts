@@ -2,8 +2,7 @@ import type { Database, Orm, Queries } from "../database.ts"
 import { DatabaseUnavailable } from "../errors.ts"
 import { createLeases, type Lease } from "./leases.ts"
 import { createListening } from "./listening.ts"
-import { readServerUrl } from "./server-socket.ts"
-import { openSession, type Session } from "./session.ts"
+import { openSession, readServerUrl, type Session } from "./session.ts"
 import { createWriteWatch } from "../write-watch.ts"
 
 type ServerOptions = {

@@ -1,8 +1,70 @@
-import type { Shape } from "../schema/derive-schema.ts"
-import { checkModuleSize } from "../schema/derived-size.ts"
+// Size limits for what is derived from an AST. A name that appears once in an AST can appear many times in its schema
+// and modules.
+import type { Ast } from "../ast/ast-shape.ts"
+import { deriveShape, type Schema, schemaOf, type Shape } from "../schema/derive-schema.ts"
+import { AstTooLarge, type DocumentPath } from "../ast/document-fault.ts"
 import { jsonSchemaModule } from "./json-schema.ts"
 import { type Declaration, type Member, type Model, modelOf } from "./model.ts"
 import { typescriptModule } from "./typescript.ts"
+
+const mib = 1024 * 1024
+/** The maximum size of a schema as JSON. */
+export const maxSchemaBytes = 4 * mib
+/** The maximum size of a module of types, in each language. */
+export const maxModuleBytes = 8 * mib
+/** The maximum total length of the entity names, which every list of stacks contains. */
+export const maxEntityNameBytes = 64 * 1024
+
+const tooLarge = (at: DocumentPath, what: string, max: number): AstTooLarge =>
+  new AstTooLarge(at, `makes ${what} of more than ${max >= mib ? `${max / mib} MiB` : `${max / 1024} KiB`}`)
+
+/** Adds up sizes, and throws AstTooLarge when the limit is exceeded. */
+const adder = (what: string, max: number) => {
+  let sum = 0
+  return (size: number, at: DocumentPath): void => {
+    if ((sum += size) > max) throw tooLarge(at, what, max)
+  }
+}
+
+/**
+ * Estimates the schema's size before it is built: each field repeats its section twice, and its entity in each change.
+ * Throws AstTooLarge.
+ */
+export const checkFields = ({ entities }: Ast): void => {
+  const add = adder("a schema", maxSchemaBytes)
+  for (const [e, { state_name, sections }] of entities.entries()) {
+    for (const [s, { name, fields }] of sections.entries()) {
+      const at = ["entities", e, "sections", s]
+      for (const { field_name, rust_type_name } of fields) {
+        add(2 * name.length + field_name.length + rust_type_name.length + state_name.length, at)
+      }
+    }
+  }
+}
+
+/** Throws AstTooLarge if the schema, or a list of its changes, would be too large. */
+const checkSchemaSize = (schema: Schema, { types }: Shape): void => {
+  const addName = adder("a list of entities", maxEntityNameBytes)
+  const add = adder("a schema", maxSchemaBytes)
+  for (const [e, entity] of schema.entities.entries()) {
+    addName(jsonBytes(entity.name), ["entities", e])
+    add(jsonBytes(entity), ["entities", e])
+  }
+  for (const type of schema.types) add(jsonBytes(type), ["idls"])
+  // A change of a member also names its type.
+  const addChanges = adder("changes", maxSchemaBytes)
+  for (const type of types) {
+    const members = type.kind === "struct" ? type.fields : type.variants
+    addChanges(type.name.length * members.length, ["idls"])
+  }
+}
+
+/** Throws AstTooLarge if the module is too large. */
+const checkModuleSize = (bytes: number, at: DocumentPath, language: string): void => {
+  if (bytes > maxModuleBytes) throw tooLarge(at, `${language} types`, maxModuleBytes)
+}
+
+const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value)) + 1
 
 /** Each with the length of its shortest type: `"any"`, `{"type":"number"}`. */
 const formats = {
@@ -50,7 +112,7 @@ export const typedModule = (shape: Shape, language: Language, stack: { name: str
  * identifiers, never in comments. Throws AstTooLarge.
  * @param stack the registry's name and the version's number
  */
-export const moduleOf = (model: Model, language: Language, stack: { name: string; version: number }): string => {
+const moduleOf = (model: Model, language: Language, stack: { name: string; version: number }): string => {
   const heading = [
     `Stack ${stack.name}, version ${stack.version}: types made from its schema by the registry.`,
     "u64, i64 and wider integers are strings of digits: a JSON number that large is rounded by most readers.",
@@ -60,4 +122,22 @@ export const moduleOf = (model: Model, language: Language, stack: { name: string
   const module = formats[language].write(model, heading)
   checkModuleSize(Buffer.byteLength(module), ["entities"], language)
   return module
+}
+
+// Four for each element that an AST may have. A real AST of 2 MiB takes a tenth of them.
+const maxSteps = 1_000_000
+// Longer than any name and version, so that the modules fit under every name.
+const longestName = { name: "x".repeat(128), version: 2_147_483_647 }
+
+/** Everything derived from an AST. The modules are generated once to check their size. Throws AstTooLarge. */
+export const checkDerived = (ast: Ast): { readonly shape: Shape; readonly schema: Schema } => {
+  let steps = 0
+  const shape = deriveShape(ast, (more) => {
+    if ((steps += more) > maxSteps) throw new AstTooLarge(["idls"], "takes too much work")
+  })
+  const schema = schemaOf(shape)
+  checkSchemaSize(schema, shape)
+  const model = modelOf(shape)
+  for (const language of languages) moduleOf(model, language, longestName)
+  return { shape, schema }
 }

@@ -9,22 +9,23 @@ import {
   rotateAccountKey,
   switchAccountKey,
 } from "../../auth/account-keys.ts"
-import { policies } from "../../auth/agent-policy.ts"
-import { type AppEnv, authenticated } from "../../auth/guard.ts"
+import { type AppEnv, authenticated, policies } from "../../auth/guard.ts"
 import { errors } from "../../errors.ts"
 import {
   access,
-  createRoutes,
   bodyCodes,
   checkId,
+  createRoutes,
   idPath,
   jsonRequest,
   keyFailures,
+  nextLink,
   noStore,
+  paged,
+  pageQuery,
   smallBody,
 } from "../api.ts"
 import { createRoute } from "../create-route.ts"
-import { nextLink, paged, pageQuery } from "../paging.ts"
 import * as schemas from "./key-schemas.ts"
 
 const publishableDays = 365

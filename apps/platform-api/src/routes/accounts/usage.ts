@@ -1,6 +1,5 @@
 import { json, z } from "@svc/openapi"
-import { policies } from "../../auth/agent-policy.ts"
-import { authenticated } from "../../auth/guard.ts"
+import { authenticated, policies } from "../../auth/guard.ts"
 import { dayOf, readUsage } from "../../auth/usage.ts"
 import { access, createRoutes, keyFailures } from "../api.ts"
 import { createRoute } from "../create-route.ts"

@@ -1,7 +1,6 @@
 import { json, z } from "@svc/openapi"
 import { sessionLifetimeSeconds, type SessionScope, sessionScopes, signSessionToken } from "@svc/session-token"
-import { policies } from "../../auth/agent-policy.ts"
-import { authenticated } from "../../auth/guard.ts"
+import { authenticated, policies } from "../../auth/guard.ts"
 import { accountName, type Principal } from "../../auth/authenticate.ts"
 import { limitsOf } from "../../auth/token-limits.ts"
 import { errors, wrongField } from "../../errors.ts"

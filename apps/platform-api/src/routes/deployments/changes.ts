@@ -1,5 +1,5 @@
 import { json, z } from "@svc/openapi"
-import { policies } from "../../auth/agent-policy.ts"
+import { policies } from "../../auth/guard.ts"
 import { eq } from "../../db/database.ts"
 import { deployments } from "../../db/schema/index.ts"
 import { errors } from "../../errors.ts"
@@ -10,11 +10,9 @@ import { deleteDeployment } from "../../work/endings.ts"
 import { moveDeployment } from "../../work/events.ts"
 import { addJob } from "../../work/queue/jobs.ts"
 import type { DeploymentRow } from "../../work/records.ts"
-import { createRoutes, idPath, jsonRequest, keyFailures } from "../api.ts"
+import { createRoutes, idPath, jsonRequest, keyFailures, nothing, prose, recordNumber } from "../api.ts"
 import { createRoute } from "../create-route.ts"
-import { nothing, prose, recordNumber } from "../body-fields.ts"
-import { change, changeFailures, changing, changingWithBody } from "../change.ts"
-import { deployCodes, firstLook } from "./deploying.ts"
+import { change, changeFailures, changing, changingWithBody, deployCodes, firstLook } from "../change.ts"
 
 /** The statuses in which each operation can start. */
 const allowedFrom = {

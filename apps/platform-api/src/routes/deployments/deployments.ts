@@ -3,24 +3,23 @@ import { and, desc, eq, exists, type Orm, prepared, sql } from "../../db/databas
 import { builds, deploymentEvents, deployments, specs, specVersions } from "../../db/schema/index.ts"
 import { deploymentStatuses } from "../../records/transitions.ts"
 import { isOnPage, isVisible, selectVisible } from "../../records/visible.ts"
-import { createRoutes, idPath } from "../api.ts"
+import { createRoutes, idPath, paged, pageQuery } from "../api.ts"
 import { createRoute } from "../create-route.ts"
 import { revalidated, sendOwn } from "../conditional.ts"
 import { listRoute, readBelongings, reading, readingAs, readOne, readPage, recordRoute } from "../owned.ts"
-import { paged, pageQuery } from "../paging.ts"
-import { id, record, text, time } from "../record.ts"
+import { record, recordId, text, time } from "../record.ts"
 
 const status = z.enum(deploymentStatuses)
 
 const deployment = record({
-  id: [deployments.id, id.meta({ description: "Its id" })],
-  spec_id: [deployments.specId, id.meta({ description: "The spec that it serves" })],
+  id: [deployments.id, recordId.meta({ description: "Its id" })],
+  spec_id: [deployments.specId, recordId.meta({ description: "The spec that it serves" })],
   spec_name: [specs.name, text],
   // Null only inside the transaction that creates the deployment.
   status: [sql<z.infer<typeof status>>`${deployments.status}`, status],
   status_message: [deployments.statusMessage, text.meta({ description: "Why it failed" })],
   websocket_url: [deployments.websocketUrl, text],
-  current_build_id: [deployments.currentBuildId, id.meta({ description: "The build that it serves" })],
+  current_build_id: [deployments.currentBuildId, recordId.meta({ description: "The build that it serves" })],
   // Null without a build, or if the build has no version.
   current_version: [specVersions.versionNumber, z.int().meta({ description: "The version that it serves" }).nullable()],
   first_deployed_at: [deployments.firstDeployedAt, time],
@@ -29,12 +28,12 @@ const deployment = record({
 const deploymentAnswer = deployment.schema.openapi("Deployment")
 
 const event = record({
-  id: [deploymentEvents.id, id],
-  deployment_id: [deploymentEvents.deploymentId, id],
+  id: [deploymentEvents.id, recordId],
+  deployment_id: [deploymentEvents.deploymentId, recordId],
   event_type: [deploymentEvents.eventType, text],
   previous_status: [deploymentEvents.previousStatus, status],
   new_status: [deploymentEvents.newStatus, status],
-  build_id: [deploymentEvents.buildId, id],
+  build_id: [deploymentEvents.buildId, recordId],
   message: [deploymentEvents.message, text],
   actor: [deploymentEvents.actor, z.enum(["user", "system"])],
   created_at: [deploymentEvents.createdAt, time],

@@ -9,7 +9,7 @@ import { errors, wrongField } from "../../errors.ts"
 import type { Audience } from "../../registry/audience.ts"
 import { plainAnswer } from "../../registry/answer.ts"
 import { canContinue, changeEvent, presentChange, readChanges } from "../../registry/changes.ts"
-import { createRoutes } from "../api.ts"
+import { createRoutes, pageQuery, prose } from "../api.ts"
 import { createRoute } from "../create-route.ts"
 import {
   beginAgain,
@@ -20,8 +20,6 @@ import {
   lostPlace,
   resumed,
 } from "../event-streams.ts"
-import { pageQuery } from "../paging.ts"
-import { prose } from "../body-fields.ts"
 import { asked, count, readingAs, registryRead, send } from "./reader.ts"
 import { bump, verdict } from "./schemas.ts"
 

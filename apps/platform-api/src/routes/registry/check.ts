@@ -1,12 +1,10 @@
 import { json, z } from "@svc/openapi"
-import { policies } from "../../auth/agent-policy.ts"
-import { authenticated } from "../../auth/guard.ts"
-import { accountOwner } from "../../compiler/queue.ts"
+import { authenticated, policies } from "../../auth/guard.ts"
+import { accountOwner } from "../../compiler/compiler.ts"
 import { ofVersion } from "../../records/spec-versions.ts"
-import { astPayload } from "../body-fields.ts"
-import { access, createRoutes, bodyCodes, jsonRequest, keyFailures, noStore } from "../api.ts"
+import { access, astPayload, bodyCodes, createRoutes, jsonRequest, keyFailures, noStore } from "../api.ts"
 import { createRoute } from "../create-route.ts"
-import { largeBody, versionIn } from "../large-body.ts"
+import { largeBody, versionIn } from "../change.ts"
 import { checkAnswer, namePath } from "./schemas.ts"
 
 const body = z.strictObject({ ast_payload: astPayload }).meta({ required: ["ast_payload"] })

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises"
 import { countStream } from "@svc/http"
-import { policies } from "../../auth/agent-policy.ts"
-import { requestMs } from "../../auth/guard.ts"
+import { policies, requestMs } from "../../auth/guard.ts"
 import { keyCheck } from "../../auth/key-watch.ts"
 import { and, asc, type Database, desc, eq, gt, type Orm, prepared, sql } from "../../db/database.ts"
 import { runChanges, runs } from "../../db/schema/index.ts"

@@ -1,29 +1,41 @@
-import { z } from "@svc/openapi"
-import { asc, desc, eq, prepared, theRow } from "../../db/database.ts"
+import { json, z } from "@svc/openapi"
+import { asc, desc, eq, type Orm, prepared, theRow } from "../../db/database.ts"
 import { runs, runSteps, runTriggers, stepStatuses } from "../../db/schema/index.ts"
 import { runStatuses } from "../../records/transitions.ts"
 import { isOnPage, isVisible, selectVisible } from "../../records/visible.ts"
-import { createRoutes } from "../api.ts"
+import { astPayload, createRoutes, idPath, jsonRequest, nothing } from "../api.ts"
 import { sendOwn } from "../conditional.ts"
 import { listRoute, readOne, readPage, recordRoute } from "../owned.ts"
-import { id, record, text, time } from "../record.ts"
+import { record, recordId, text, time } from "../record.ts"
+import type { PreparedVersion, ReadAst } from "../../compiler/tasks.ts"
+import { errors } from "../../errors.ts"
+import { ownRun, ownSpec } from "../../records/own.ts"
+import { addVersion, versionOrLatest } from "../../records/spec-versions.ts"
+import { beginRun, stepsDone } from "../../work/begin.ts"
+import { moveRun } from "../../work/events.ts"
+import { addJob, wakeJob } from "../../work/queue/jobs.ts"
+import { readBuild, type RunRow } from "../../work/records.ts"
+import { cancelRun } from "../../work/steps/run.ts"
+import { createRoute } from "../create-route.ts"
+import { newBuild } from "../builds/builds.ts"
+import { type Change, change, changeFailures, changingWithBody, deployCodes, firstLook, versionIn } from "../change.ts"
 
-const run = record({
-  id: [runs.id, id.meta({ description: "Its id" })],
+const runRecord = record({
+  id: [runs.id, recordId.meta({ description: "Its id" })],
   workflow: [runs.workflow, text],
   status: [runs.status, z.enum(runStatuses)],
   trigger: [runs.trigger, z.enum(runTriggers)],
-  spec_id: [runs.specId, id.meta({ description: "The published spec" })],
-  deployment_id: [runs.deploymentId, id.meta({ description: "The deployment it made" })],
+  spec_id: [runs.specId, recordId.meta({ description: "The published spec" })],
+  deployment_id: [runs.deploymentId, recordId.meta({ description: "The deployment it made" })],
   attempt: [runs.attempt, z.int().positive().meta({ description: "2 for the first retry" })],
-  retry_of_id: [runs.retryOfId, id.meta({ description: "The run that this one retries" })],
+  retry_of_id: [runs.retryOfId, recordId.meta({ description: "The run that this one retries" })],
   error_code: [runs.errorCode, text.meta({ description: "Why it failed, as a code" })],
   error_message: [runs.errorMessage, text.meta({ description: "The reason in words" })],
   created_at: [runs.createdAt, time],
   started_at: [runs.startedAt, time],
   completed_at: [runs.completedAt, time],
 })
-const runAnswer = run.schema.openapi("Run")
+const runAnswer = runRecord.schema.openapi("Run")
 
 const step = record({
   name: [runSteps.name, text],
@@ -33,16 +45,16 @@ const step = record({
   error_message: [runSteps.errorMessage, text],
 })
 
-export const runWithSteps = runAnswer.extend({ steps: z.array(step.schema) })
+const runWithSteps = runAnswer.extend({ steps: z.array(step.schema) })
 
 export const runStatements = {
   list: prepared((db) =>
-    db.select(run.columns).from(runs).where(isOnPage(db, "runs")).orderBy(desc(runs.id)).prepare("runs"),
+    db.select(runRecord.columns).from(runs).where(isOnPage(db, "runs")).orderBy(desc(runs.id)).prepare("runs"),
   ),
   // One statement, so that the run and its steps are consistent.
   one: prepared((db) =>
     db
-      .select({ run: run.columns, step: step.columns })
+      .select({ run: runRecord.columns, step: step.columns })
       .from(runs)
       .leftJoin(runSteps, eq(runSteps.runId, runs.id))
       .where(isVisible(db, "runs"))
@@ -53,7 +65,7 @@ export const runStatements = {
 }
 
 /** A run with its steps, from the rows of `one`. */
-export const presentRun = (rows: Awaited<ReturnType<ReturnType<typeof runStatements.one>["execute"]>>) => ({
+const presentRun = (rows: Awaited<ReturnType<ReturnType<typeof runStatements.one>["execute"]>>) => ({
   ...theRow(rows).run,
   steps: rows.flatMap((row) => row.step ?? []),
 })
@@ -69,3 +81,145 @@ const getRun = recordRoute(path, "Run", runWithSteps, texts)
 runRoutes.openapi(getRun, async (c) =>
   sendOwn(c, presentRun(await readOne(c, runStatements.one, c.req.valid("param").id, "run-not-found"))),
 )
+
+const newRun = newBuild.extend({
+  workflow: z.literal("publish", "must be publish").meta({ description: "The only workflow" }),
+  ast_payload: astPayload
+    .optional()
+    .meta({ type: ["object", "null"], description: "A new version's AST. Default: the latest version again" }),
+  approval: z.boolean().default(false).meta({ description: "Waits for a resume before it builds" }),
+})
+
+const accepted = async (tx: Orm, userId: number, id: number) =>
+  ({
+    status: 202,
+    body: presentRun(await runStatements.one(tx).execute({ account: userId, id })),
+    location: `/api/automation/runs/${id}`,
+  }) as const
+
+/** What can be done to a run, and in which statuses. `work` returns the id of the resulting run. */
+const operations: Readonly<
+  Record<
+    "resume" | "retry" | "cancel",
+    {
+      readonly from: readonly string[]
+      readonly done: string
+      readonly summary: string
+      /** @param limit the maximum number of active runs per owner */
+      readonly work: (run: RunRow, change: Change, limit: number) => Promise<number>
+    }
+  >
+> = {
+  resume: {
+    from: ["waiting"],
+    done: "resumed",
+    summary: "Resume a run",
+    work: async (run, { tx, at }) => {
+      await moveRun(tx, run.id, "running", at)
+      await tx.update(runs).set({ approvedAt: at }).where(eq(runs.id, run.id))
+      await addJob(tx, "run", run.id, run.ownerId, run.specId)
+      return run.id
+    },
+  },
+  retry: {
+    from: ["failed", "cancelled"],
+    done: "retried",
+    summary: "Retry a run",
+    work: async (run, { tx, at, userId }, limit) => {
+      const [again] = await tx.select({ id: runs.id }).from(runs).where(eq(runs.retryOfId, run.id)).limit(1)
+      if (again !== undefined)
+        throw errors.fail("run-state", { message: `The run was already retried by run ${again.id}.` })
+      await ownSpec(tx, userId, run.specId)
+      const built = run.buildId !== null && (await readBuild(tx, run.buildId)).status === "completed"
+      const { ownerId, specId, specVersionId, allowBreaking, approval, approvedAt } = run
+      const same = { ownerId, specId, specVersionId, allowBreaking, approval, approvedAt }
+      const next = { ...same, attempt: run.attempt + 1, retryOfId: run.id, buildId: built ? run.buildId : null }
+      return beginRun(tx, next, await stepsDone(tx, run, built), limit, at)
+    },
+  },
+  cancel: {
+    from: ["queued", "waiting", "running"],
+    done: "cancelled",
+    summary: "Cancel a run",
+    work: async (run, { tx, at }) => {
+      if (run.status === "running") {
+        await moveRun(tx, run.id, "cancelling", at)
+        await wakeJob(tx, "run", run.id)
+      } else await cancelRun(tx, run, at)
+      return run.id
+    },
+  },
+}
+
+/** The new version that a run publishes; undefined for one that exists. */
+const versionOf = (input: z.infer<typeof newRun>, ast: ReadAst | undefined): PreparedVersion | undefined => {
+  if (ast === undefined) return undefined
+  if (input.spec_version_id == null) return versionIn(ast)
+  const reason = "can't be used together with ast_payload"
+  throw errors.fail("invalid-request", { details: { path: "spec_version_id", reason } })
+}
+
+export const runChangeRoutes = createRoutes()
+
+const startRun = createRoute({
+  method: "post",
+  path: "/api/automation/runs",
+  operationId: "startRun",
+  summary: "Start a publish run",
+  description: "Publishes an AST in six steps: version, check, approve, build, deploy, verify.",
+  ...changingWithBody(),
+  request: { body: jsonRequest(newRun) },
+  responses: {
+    202: json("Accepted", runWithSteps),
+    ...changeFailures("invalid-ast", "spec-not-found", ...deployCodes),
+  },
+})
+runChangeRoutes.openapi(startRun, (c) => {
+  const input = c.req.valid("json")
+  const version = versionOf(input, c.get("upload")?.ast)
+  return change(c, async ({ tx, at, userId, config, tell }) => {
+    // The lock on the spec gives its runs the same order as their versions.
+    const spec = await ownSpec(tx, userId, input.spec_id)
+    await firstLook(tx, spec, config.streamUrlTemplate, at)
+    const limit = config.versionsPerSpec
+    const added = version && (await addVersion(tx, spec, version, { message: null, limit, at }))
+    if (added?.isNew === true) await tell("version.create", `spec:${spec.id} version:${added.number}`)
+    const specVersionId = added?.id ?? (await versionOrLatest(tx, spec.id, input.spec_version_id))
+    const { allow_breaking: allowBreaking, approval } = input
+    const run = { ownerId: userId, specId: spec.id, specVersionId, allowBreaking, approval, attempt: 1 }
+    const id = await beginRun(tx, run, new Set(), config.perOwner.waitingRuns, at)
+    await tell("run.create", `run:${id}`)
+    return accepted(tx, userId, id)
+  })
+})
+
+for (const verb of ["resume", "retry", "cancel"] as const) {
+  const { from, done, summary, work } = operations[verb]
+  const codes = [
+    "run-not-found",
+    "run-state",
+    ...(verb === "retry" ? (["spec-not-found", "limit-reached"] as const) : []),
+  ] as const
+  const route = createRoute({
+    method: "post",
+    path: `/api/automation/runs/{id}/${verb}`,
+    operationId: `${verb}Run`,
+    summary,
+    ...changingWithBody("run-not-found"),
+    request: { params: idPath, body: jsonRequest(nothing) },
+    responses: { 202: json("Accepted", runWithSteps), ...changeFailures(...codes) },
+  })
+  runChangeRoutes.openapi(route, (c) => {
+    const { id } = c.req.valid("param")
+    return change(c, async (made) => {
+      const { tx, userId, config, tell } = made
+      const run = await ownRun(tx, userId, id)
+      if (!from.includes(run.status)) {
+        throw errors.fail("run-state", { message: `The run is ${run.status} and can't be ${done}.` })
+      }
+      const result = await work(run, made, config.perOwner.waitingRuns)
+      await tell(`run.${verb}`, `run:${result}`)
+      return accepted(tx, userId, result)
+    })
+  })
+}

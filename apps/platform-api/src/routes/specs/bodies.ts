@@ -2,7 +2,7 @@ import { z } from "@svc/openapi"
 import { visibilities } from "../../db/schema/index.ts"
 import { agentSlugPattern } from "../../records/names.ts"
 import { normaliseWebsocketUrl } from "../../registry/websocket-url.ts"
-import { astPayload, nullAsAbsent, prose, specName } from "../body-fields.ts"
+import { astPayload, nullAsAbsent, prose, specName } from "../api.ts"
 import { diffAnswer } from "../registry/schemas.ts"
 
 const websocketUrl = z

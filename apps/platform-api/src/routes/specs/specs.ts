@@ -1,23 +1,21 @@
 import { z } from "@svc/openapi"
-import { diffOf } from "../../compiler/compiler.ts"
-import { accountOwner } from "../../compiler/queue.ts"
+import { accountOwner, diffOf } from "../../compiler/compiler.ts"
 import { diffText } from "../../compiler/tasks.ts"
 import { and, desc, eq, exists, type Orm, prepared, sql } from "../../db/database.ts"
 import { agentProfiles, specs, specShares, specVersions, visibilities } from "../../db/schema/index.ts"
 import { errors } from "../../errors.ts"
 import { astOfVersions, numbersOf } from "../../records/spec-versions.ts"
 import { isOnPage, isVisible, selectVisible } from "../../records/visible.ts"
-import { createRoutes, idPath } from "../api.ts"
+import { createRoutes, idPath, paged, pageQuery } from "../api.ts"
 import { createRoute } from "../create-route.ts"
 import { revalidated, sendOwn } from "../conditional.ts"
 import { listRoute, readBelongings, reading, readingAs, readOne, readPage, recordRoute } from "../owned.ts"
-import { paged, pageQuery } from "../paging.ts"
-import { id, record, text, time } from "../record.ts"
+import { record, recordId, text, time } from "../record.ts"
 import { deprecation, diffAnswer, schemaAnswer } from "../registry/schemas.ts"
 import { diffQuery, existing, pairOf } from "../registry/versions.ts"
 
 const spec = record({
-  id: [specs.id, id.meta({ description: "Its id" })],
+  id: [specs.id, recordId.meta({ description: "Its id" })],
   name: [specs.name, text.meta({ description: "Its stack's name" })],
   entity_name: [specs.entityName, text.meta({ description: "Its main entity" })],
   description: [specs.description, text],
@@ -63,8 +61,8 @@ const schemaHead = record({
 const specSchema = schemaAnswer.extend({ websocket_url: text.nullable() })
 
 const version = record({
-  id: [specVersions.id, id],
-  spec_id: [specVersions.specId, id],
+  id: [specVersions.id, recordId],
+  spec_id: [specVersions.specId, recordId],
   version_number: [specVersions.versionNumber, z.int()],
   content_hash: [specVersions.contentHash, text],
   state_name: [specVersions.stateName, text],

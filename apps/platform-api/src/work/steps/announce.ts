@@ -1,8 +1,7 @@
 // Tells the stream servers about deployments.
 import type { Orm } from "../../db/database.ts"
 import { type Job, restAfterCall } from "../queue/jobs.ts"
-import { WorkFailure } from "../queue/step-errors.ts"
-import type { InStep } from "../queue/worker.ts"
+import { type InStep, WorkFailure } from "../queue/worker.ts"
 import { type DeploymentRow, type VersionRow, versionOf } from "../records.ts"
 import type { WorkContext } from "./context.ts"
 import { type HookCall, nextCallMs } from "./hook.ts"

@@ -1,10 +1,9 @@
-import { type Compiler, diffOf } from "../../compiler/compiler.ts"
-import { jobOwner } from "../../compiler/queue.ts"
+import { type Compiler, diffOf, jobOwner } from "../../compiler/compiler.ts"
 import type { MadeDiff } from "../../compiler/tasks.ts"
 import type { Config } from "../../config.ts"
 import type { Orm } from "../../db/database.ts"
 import { ofVersion } from "../../records/spec-versions.ts"
-import { createNeeds } from "../queue/step-errors.ts"
+import { createNeeds } from "../queue/worker.ts"
 import { deploymentOf, type VersionRow, versionOf } from "../records.ts"
 import type { Hook } from "./hook.ts"
 

@@ -1,8 +1,7 @@
 import type { Handlers } from "../queue/worker.ts"
 import { buildHandler } from "./build.ts"
 import { createContext, type Given } from "./context.ts"
-import { deploymentHandler } from "./deployment.ts"
-import { noticeHandler } from "./notice.ts"
+import { deploymentHandler, noticeHandler } from "./deployment.ts"
 import { runHandler } from "./run.ts"
 
 export const createHandlers = (given: Given): Handlers => {

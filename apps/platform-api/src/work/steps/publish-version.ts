@@ -1,6 +1,5 @@
 // Publishes a version of a spec, for builds and restarts.
-import { diffOf } from "../../compiler/compiler.ts"
-import { jobOwner } from "../../compiler/queue.ts"
+import { diffOf, jobOwner } from "../../compiler/compiler.ts"
 import { eq, type Orm, sql } from "../../db/database.ts"
 import { stackNames } from "../../db/schema/index.ts"
 import { ofVersion } from "../../records/spec-versions.ts"
@@ -8,7 +7,7 @@ import { lineOf, previousVersion, putStack, servedVersion, StackConflict } from 
 import { raiseRevision } from "../../registry/stack-changes.ts"
 import { sizeOf, type StackHead } from "../../registry/stack-bytes.ts"
 import type { WorkContext } from "./context.ts"
-import { Needed, WorkFailure } from "../queue/step-errors.ts"
+import { Needed, WorkFailure } from "../queue/worker.ts"
 import { readSpec, type VersionRow } from "../records.ts"
 
 /** The owner and spec of a build or a deployment. */
