@@ -8,10 +8,9 @@ import { describeRoute } from "./document/describe-route.ts"
 import type { Call, Metering, Submission } from "./usage/metering.ts"
 import { providerSpan } from "./metrics.ts"
 import type { Definition, RequestClass } from "./routes/route.ts"
-import { judgeSend } from "./send.ts"
+import { judgeSend, readError, type Redact } from "./upstream/proof.ts"
 import type { Reads } from "./upstream/reads.ts"
 import type { Upstream } from "./upstream/upstream.ts"
-import { readError, type Redact } from "./upstream/errors.ts"
 import type { Verify } from "./wire.ts"
 
 /** What the routes of the table depend on. */

@@ -1,7 +1,6 @@
 import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { judgeSend } from "../src/send.ts"
-import { createRedact } from "../src/upstream/errors.ts"
+import { createRedact, judgeSend } from "../src/upstream/proof.ts"
 import type { UpstreamResponse } from "../src/upstream/upstream.ts"
 import { type FakeRpc, http, startFakeRpc } from "./fake-rpc.ts"
 import { type Relay, startRelay } from "./fixture.ts"

@@ -2,7 +2,7 @@ import type { Logger } from "@svc/program"
 import { createReads } from "./reads.ts"
 import { createUpstream, type Upstream } from "./upstream.ts"
 import { upstreamName } from "../metrics.ts"
-import { createRedact } from "./errors.ts"
+import { createRedact } from "./proof.ts"
 
 /**
  * Makes one client for each provider in the settings: reads go to the first one and its fallbacks, sends to one only.
