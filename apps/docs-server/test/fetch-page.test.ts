@@ -50,6 +50,21 @@ test.each([
   })
 })
 
+test("a URL of another host is no page, even where this one has the path, and this machine's names are one host", () => {
+  const told = refusal({ slug: "https://other.example/keys.md" })
+  expect(told).toContain("isn't a page of this documentation, https://docs.example")
+  expect(told).toContain("has the slug keys")
+  expect(refusal({ url: "https://other.example/nothing" })).toContain("search_docs")
+  expect(refusal({ slug: "http://localhost:4001/keys" })).toContain("isn't a page of this documentation")
+  const local = { ...library, baseUrl: "http://127.0.0.1:4001" }
+  expect(ask(local, "fetch_page", { slug: "http://localhost:9000/keys.md" })).toMatchObject({ slug: "keys" })
+})
+
+test("a slug counts before a path or URL that is passed beside it", () => {
+  const both = { url: "https://docs.example/empty", slug: "keys", path: "/empty" }
+  expect(ask(library, "fetch_page", both)).toMatchObject({ slug: "keys" })
+})
+
 test("a slug from search_docs finds its page, whatever characters it has", () => {
   const odd = libraryOf({ "guides/c#": "# Sharp\n", "why?": "# Why\n", "a%20b": "# Encoded\n" })
   for (const slug of odd.corpus.pages.keys()) expect(ask(odd, "fetch_page", { slug })).toMatchObject({ slug })

@@ -44,6 +44,7 @@ export const searchDocs = {
     total: z.int().meta({ description: "Relevant pages, further ones included." }),
     next_cursor: z.string().optional(),
     did_you_mean: z.string().optional().meta({ description: "The query with its unknown words corrected." }),
+    hint: z.string().optional().meta({ description: "What to try, if nothing was found." }),
   }),
 }
 

@@ -1,3 +1,4 @@
+import { isLoopback } from "@svc/common/loopback"
 import { decodePath } from "@svc/site"
 import type { Corpus, Page } from "./corpus.ts"
 
@@ -22,6 +23,10 @@ export const findPage = <Found = Page>(
   return undefined
 }
 
+/** Whether two URLs are of one host: all names and ports of this machine are. */
+const isSameHost = (one: URL | null, other: URL | null): boolean =>
+  one?.host === other?.host || [one, other].every((url) => isLoopback(url?.hostname ?? ""))
+
 /** Reads a reference to a page: a slug, a path or a full URL, with or without an anchor. `isOwn` is false for another host's URL. */
 export const readReference = (
   reference: string,
@@ -31,8 +36,9 @@ export const readReference = (
   let isOwn = true
   if (/^https?:\/\//i.test(text)) {
     const url = URL.parse(text)
-    isOwn = url?.host === URL.parse(baseUrl)?.host
-    const prefix = URL.parse(baseUrl)?.pathname.replace(/\/$/, "") ?? ""
+    const base = URL.parse(baseUrl)
+    isOwn = isSameHost(url, base)
+    const prefix = base?.pathname.replace(/\/$/, "") ?? ""
     const path = url?.pathname ?? ""
     text = (path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path) + (url?.hash ?? "")
   }

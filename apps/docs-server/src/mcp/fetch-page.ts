@@ -38,8 +38,14 @@ export const readPart = (library: Library, args: z.output<typeof fetchPage.input
   const reference = corpus.pages.has(args.slug)
     ? { path: args.slug, anchor: "", isOwn: true }
     : readReference(args.slug, baseUrl)
-  const text = reference.isOwn ? findText(reference.path) : undefined
+  const text = findText(reference.path)
   const page = findPage(corpus, reference.path) ?? findPage(corpus, reference.path.replace(/\.html$/, "")) ?? text
+  if (!reference.isOwn) {
+    // The page of the same path here would be another one.
+    const own =
+      page === undefined ? "search_docs finds pages by words." : `Its own page of this path has the slug ${page.slug}.`
+    throw new ToolError("page-not-found", `"${args.slug}" isn't a page of this documentation, ${baseUrl}.`, own)
+  }
   if (page === undefined) {
     const near = nearestSlugs(corpus, reference.path)
     const hint = `Nearest slugs: ${near.join(", ")}. search_docs finds pages by words.`

@@ -41,16 +41,15 @@ export const findSections = (library: Library, args: z.output<typeof searchDocs.
     next < total && results.length > 0 ? writeCursor(corpus.version, ["search", query, next]) : undefined
   const more =
     nextCursor === undefined ? "" : `\n\n${total - next} further results: call again with cursor ${nextCursor}`
-  const text =
-    results.length === 0
-      ? `${meant}${emptyText(query, searchable, `${baseUrl}/llms.txt`)}`
-      : `${meant}${listed.join("\n\n")}${more}`
+  const hint = results.length === 0 ? emptyText(query, searchable, `${baseUrl}/llms.txt`) : undefined
+  const text = `${meant}${hint ?? listed.join("\n\n")}${more}`
   const structured = {
     query,
     results,
     total,
     ...(nextCursor !== undefined && { next_cursor: nextCursor }),
     ...(corrected !== undefined && { did_you_mean: corrected }),
+    ...(hint !== undefined && { hint }),
   } satisfies z.input<typeof searchDocs.output>
   return { structured, texts: [text] }
 }

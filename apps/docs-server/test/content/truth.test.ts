@@ -266,7 +266,7 @@ test.each([
   [
     "Command line",
     "apps/cli/src",
-    /(?:(?:Cli|[nd])Error\(\s*|runError\(\w+, |asCode\()"([a-z-]+)"/g,
+    /(?:(?:Cli|Tool|[nd])Error\(\s*|runError\(\w+, |asCode\()"([a-z-]+)"/g,
     // `explore` and `follow` put these together; a stack that is missing has the platform's code.
     ["entity-not-found", "build-failed", "deployment-failed"],
   ],

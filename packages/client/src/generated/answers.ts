@@ -857,6 +857,8 @@ export type SearchDocsResult = {
   readonly next_cursor?: string
   /** The query with its unknown words corrected. */
   readonly did_you_mean?: string
+  /** What to try, if nothing was found. */
+  readonly hint?: string
 }
 
 export type FetchPageArguments = {
