@@ -108,6 +108,14 @@ test(
       expect.arrayContaining([{ key: change?.key, record: { [lamports]: "1234567890" } }]),
     )
     const wrong = { stack: "transfers", view: "SolTransfer/list" }
+    const none = { records: [], next: expect.any(String) }
+    const unmatched = [{ field: lamports, op: "eq", value: 1 }]
+    for (const [args, hint] of [
+      [{ ...wrong, where: unmatched }, /^None of its \d+ records fulfils where/],
+      [{ ...wrong, view: "Wallet/state", key: " a\u00a0" }, /white space around it: pass "a" if/],
+      [{ stack: "name-service" }, /^NameRecord\/recent has no records now: wait_for_change/],
+    ] as const)
+      expect(await mcp.call("read_view", args)).toMatchObject({ ...none, hint: expect.stringMatching(hint) })
     const lacking = [{ field: "nothing", op: "eq", value: 1 }]
     expect(await mcp.fails("read_view", { ...wrong, where: lacking })).toMatchObject({ code: "field-not-found" })
     expect(await mcp.fails("read_view", { ...wrong, fields: ["nothing"] })).toMatchObject({ code: "field-not-found" })
@@ -199,7 +207,8 @@ test("it pays once under one id, and looks the transaction up", { timeout }, asy
   const reused = await mcp.fails("submit_payment", { id: "rent", transaction: other, purpose: "another" })
   expect(reused).toMatchObject({ code: "id-reused", retryable: false })
   expect(await mcp.call("list_payments")).toMatchObject({ payments: [{ id: "rent", state: "landed", signature }] })
-  expect(await mcp.call("settle_payments")).toEqual({ payments: [] })
+  expect(await mcp.call("settle_payments")).toEqual({ payments: [], hint: "No payment is open." })
+  expect(await mcp.call("list_payments", { open: true })).toEqual({ payments: [], hint: "No payment is open." })
   expect(await mcp.call("get_transaction", { signature })).toMatchObject({ slot: expect.any(String), err: null })
 })
 
@@ -336,7 +345,7 @@ test(
       key_hint: expect.stringMatching(/^svc_[a-z]k_…/),
       old_expires_at: expect.any(String),
       next: expect.stringMatching(
-        /^svc_[a-z]k_… ?\S* works until \d{4}-\S+; a person ends it by svc keys revoke \d+\.$/,
+        /^svc_[a-z]k_… ?\S* works until \d{4}-\S+; ask a person to end it: svc keys revoke \d+\.$/,
       ),
     })
     await remember("twelve")

@@ -81,6 +81,7 @@ type ErrorOptions = {
 export class CliError extends Error {
   readonly code: string
   readonly next: string | undefined
+  readonly hint: string | undefined
   readonly extra: Readonly<Record<string, unknown>>
   readonly rescued: string | undefined
 
@@ -89,6 +90,7 @@ export class CliError extends Error {
     this.name = "CliError"
     this.code = code
     this.next = next ?? nextSteps[code] ?? hint
+    this.hint = hint
     this.extra = extra
     this.rescued = rescued
   }

@@ -42,6 +42,10 @@ const refusal = { error: `No, ${key}.`, message: `No, ${key}.` }
 const answer = ({ target }: { readonly target: string }): Reply => {
   if (target.startsWith("/api/registry/changes")) return { body: { changes, next: 100 } }
   if (target.startsWith("/api/registry/wide/schema")) return { body: { ...stack("wide"), schema: wide } }
+  if (target.startsWith("/api/registry/unserved/")) {
+    return { body: { ...stack("unserved"), websocket_url: server.url.replace("http", "ws"), schema: wide } }
+  }
+  if (target === "/ws/sessions") return { body: { token: "a.b.c" } }
   if (target.startsWith("/api/registry/silent/")) return { body: undefined }
   if (target.startsWith("/api/registry?")) {
     return { body: Array.from({ length: 60 }, (_, index) => stack(`stack-${index}`)) }
@@ -178,7 +182,7 @@ test("every request gets a response with its exact id, and no text of a validato
 test("a client of the stateless revision lists and calls tools without a handshake", async () => {
   const modern = await startMcp(await tool.file(), env, { versionNegotiation: { mode: { pin: "2026-07-28" } } })
   expect((await modern.client.listTools()).tools).toHaveLength(tools.length)
-  expect(await modern.call("list_payments")).toEqual({ payments: [] })
+  expect(await modern.call("list_payments")).toMatchObject({ payments: [] })
   expect((await modern.client.listResources()).resources.map(({ uri }) => uri)).toContain("svc://skills/svc-build")
   await modern.close()
 })
@@ -195,6 +199,29 @@ test("a result that is too large is cut between records, and says how to continu
   const shown = followed.structuredContent?.["changes"] as { id: number }[]
   expect(followed.structuredContent).toMatchObject({ truncated: true, next: shown.at(-1)?.id })
   for (const { text } of [listed, described, followed]) expect(tokensOf(text)).toBeLessThan(8000)
+})
+
+test("of a stack that no stream serves, the result says so, with the reason and whom to tell", async () => {
+  const [refused, missing] = await Promise.all(
+    ["wide", "unserved"].map((name) => mcp.fails("read_view", { stack: name, view: "Wide/list" })),
+  )
+  expect(refused).toMatchObject({
+    code: "unreachable",
+    message: "wide is published, but no stream serves it at ws://127.0.0.1:9/w: ECONNREFUSED.",
+    hint: "Its owner must run a stream server there: tell the person. list_stacks shows which stacks have data now.",
+  })
+  expect(missing?.message).toMatch(/^unserved is published, but .*: the server there responds with HTTP status 404\.$/)
+})
+
+test("an empty list says what to do next", async () => {
+  expect(await mcp.call("list_stacks", { query: "Stack-0 nothing" })).toEqual({
+    stacks: [],
+    hint: expect.stringMatching(/^No stack has all these words\. Nearest: stack-0\. Without query all are listed\.$/),
+  })
+  expect(await mcp.call("list_payments")).toEqual({
+    payments: [],
+    hint: "The journal has no payments: submit_payment makes one.",
+  })
 })
 
 test("a service's error is passed on with code, hint and retryability, never with a key in it", async () => {
@@ -312,7 +339,7 @@ test("any arguments of a tool get a result, and the server keeps running", async
     ),
     { numRuns: process.env["SVC_FUZZ"] === "full" ? 20_000 : 150 },
   )
-  expect(await mcp.call("list_payments")).toEqual({ payments: [] })
+  expect(await mcp.call("list_payments")).toMatchObject({ payments: [] })
 }, 600_000)
 
 test("--config prints the configuration that a client needs", async () => {

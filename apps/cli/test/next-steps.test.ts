@@ -3,8 +3,10 @@ import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { z } from "zod"
+import { SvcError } from "@svc/client/http"
 import { commands } from "../src/commands.ts"
-import { CliError, nextSteps } from "../src/errors.ts"
+import { CliError, nextSteps, usageError } from "../src/errors.ts"
+import { faultOf } from "../src/mcp/result.ts"
 
 const apps = join(import.meta.dirname, "../..")
 const services = ["docs-server", "relay", "platform-api"]
@@ -34,6 +36,25 @@ test.each(services)("every code in the OpenAPI document of %s has a next step", 
     return (new CliError(code, "", hint === undefined ? {} : { hint }).next ?? "") === ""
   })
   expect(without, `give it a row in apps/cli/src/errors.ts, or a hint in apps/${service}/src/errors.ts`).toEqual([])
+})
+
+test("every error of svc mcp has a next step for an agent without a shell, or says what to ask a person for", async () => {
+  const tables = await Promise.all(services.map((service) => import(join(apps, service, "src/errors.ts"))))
+  const rows = tables.flatMap((table: unknown) => Object.entries(hints.parse(table).errors.rows))
+  const thrown = [
+    ...rows.map(([code, { hint }]) => new SvcError({ status: 400, code, message: "No.", hint })),
+    ...Object.keys(nextSteps).map((code) => new CliError(code, "No.")),
+    new SvcError({ status: 0, code: "network-error", message: "No." }),
+    new CliError("run-failed", "No.", { next: "Next: svc runs 5" }),
+    new CliError("redirected", "No.", { next: "If that URL is right, set it with --api-url" }),
+    usageError("No.", "send"),
+    new Error("No."),
+  ]
+  const steps = thrown.map((error) => faultOf(error).hint)
+  expect(steps.filter((step) => step === "")).toEqual([])
+  const shell = /\bsvc [a-z]|--[a-z]|\b(?:GET|POST|PUT|DELETE) \/|[A-Z]_[A-Z]|Next:/
+  const unasked = steps.filter((step) => shell.test(step.replace(/[Aa]sk a person .*$/s, "")))
+  expect(unasked).toEqual([])
 })
 
 test("every row is for a code that a service or the tool returns", () => {

@@ -93,6 +93,9 @@ test("clients see what is optional, in schemas that all of them can read: no uni
     default: 20,
     anyOf: [{ type: "integer", minimum: 1, maximum: 100 }, { type: "null" }],
   })
-  expect(inputSchema.properties?.["sort"]?.anyOf?.[0]).toMatchObject({ type: "object", required: ["field"] })
-  expect(JSON.stringify(tool.listed)).not.toMatch(/\$schema|additionalProperties|9007199254740991/)
+  const sort = inputSchema.properties?.["sort"]?.anyOf?.[0]
+  expect(sort).toMatchObject({ type: "object", required: ["field"] })
+  const order = { default: "asc", anyOf: [{ type: "string", enum: ["asc", "desc"] }, { type: "null" }] }
+  expect(sort?.properties?.["order"]).toEqual(order)
+  expect(JSON.stringify(tool.listed)).not.toMatch(/\$schema|additionalProperties|propertyNames|9007199254740991/)
 })

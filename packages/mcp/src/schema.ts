@@ -12,11 +12,13 @@ export type JsonSchema = {
   readonly anyOf?: readonly JsonSchema[]
 }
 
+const nothing = { type: "null" } as const
+
 // Unions of types in `type` and `additionalProperties` break some clients, and an optional argument may be null.
 const orNull = ({ description, default: value, ...schema }: JsonSchema): JsonSchema => ({
   ...(description !== undefined && { description }),
   ...(value !== undefined && { default: value }),
-  anyOf: [schema, { type: "null" }],
+  anyOf: [schema, nothing],
 })
 
 /**
@@ -28,10 +30,12 @@ export const listedSchema = (schema: z.ZodObject, io: "input" | "output"): JsonS
     io,
     override: ({ jsonSchema: one }) => {
       if (one.additionalProperties === false) delete one.additionalProperties
+      delete one.propertyNames
       if (one.maximum === Number.MAX_SAFE_INTEGER) delete one.maximum
       if (one.minimum === Number.MIN_SAFE_INTEGER) delete one.minimum
       for (const [name, member] of Object.entries(io === "input" ? (one.properties ?? {}) : {})) {
-        if (typeof member === "boolean" || one.required?.includes(name) === true) continue
+        const isDone = typeof member === "boolean" || member.anyOf?.includes(nothing) === true
+        if (isDone || one.required?.includes(name) === true) continue
         Object.assign(one.properties ?? {}, { [name]: orNull(member as JsonSchema) })
       }
     },

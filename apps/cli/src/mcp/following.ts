@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto"
 import type { Condition, ConnectionState } from "@svc/client"
 import { ownError } from "@svc/client/http"
 import { createFilter, fieldType } from "@svc/client/where"
-import { CliError } from "../errors.ts"
-import { createLater, type Difference, type openView } from "../stream/view.ts"
+import { ToolError } from "@svc/mcp"
+import { createLater, type Difference, type openView, unreadable } from "../stream/view.ts"
 
 /** The bounds of what is kept in memory: changes of a view, views, and the time since a view was last asked for. */
 const mostChanges = 10_000
@@ -12,7 +12,7 @@ const mostViews = 8
 const idleMs = 15 * 60_000
 
 type Viewed = Pick<Awaited<ReturnType<typeof openView>>, "view" | "schema">
-type Opened = Pick<Awaited<ReturnType<typeof openView>>, "stream" | "view" | "schema" | "websocketUrl">
+type Opened = Pick<Awaited<ReturnType<typeof openView>>, "stackName" | "stream" | "view" | "schema" | "websocketUrl">
 
 /** A change with what the records that it concerns were before. */
 type Entry = { readonly change: Difference; readonly before: unknown; readonly removed: unknown }
@@ -32,10 +32,21 @@ export const filterFor = ({ view, schema }: Viewed, where: readonly Condition[] 
 export const checkField = ({ view, schema }: Viewed, field: string): void =>
   void fieldType({ view, schema, errors }, field)
 
-const tooOld = (): CliError =>
-  new CliError("invalid-cursor", "after was never given out for this view, or is too old.", {
-    next: "What changed since it was given out can't be told: call read_view, compare, and pass its next as after.",
-  })
+const tooOld = (): ToolError =>
+  new ToolError(
+    "invalid-cursor",
+    "after was never given out for this view, or is too old.",
+    "What changed since it was given out can't be told: call read_view, compare, and pass its next as after.",
+  )
+
+/** The error for a stream that can't be read, as its server tells why. */
+const streamError = (error: unknown, opened: Opened): unknown => {
+  const { message, isServed } = unreadable(error, opened) ?? {}
+  if (message === undefined) return error
+  const first =
+    isServed === true ? "Call the tool again later." : "Its owner must run a stream server there: tell the person."
+  return new ToolError("unreachable", message, `${first} list_stacks shows which stacks have data now.`)
+}
 
 /** What a change is to a reader of the records that match. A record that no longer does is deleted. */
 const seenBy = (matches: Matches, { change, before, removed }: Entry): readonly Difference[] => {
@@ -49,7 +60,8 @@ const seenBy = (matches: Matches, { change, before, removed }: Entry): readonly 
 }
 
 /** Follows a view until it fails, or is left. */
-const follow = ({ stream, view }: Opened, key: string | undefined, onEnd: () => void) => {
+const follow = (opened: Opened, key: string | undefined, onEnd: () => void) => {
+  const { stream, view } = opened
   const id = randomUUID()
   const leaving = new AbortController()
   const known = new Map<string, unknown>()
@@ -89,7 +101,7 @@ const follow = ({ stream, view }: Opened, key: string | undefined, onEnd: () => 
     }
   }
   void run()
-    .catch((error: unknown) => (failure = { error }))
+    .catch((error: unknown) => (failure = { error: streamError(error, opened) }))
     .finally(() => {
       failure ??= { error: tooOld() }
       onEnd()

@@ -4,7 +4,7 @@ import { SvcError } from "@svc/client/http"
 import { visibleJson } from "@svc/common/foreign-text"
 import { withoutKeys } from "@svc/keys"
 import { ToolError } from "@svc/mcp"
-import { asCliError, CliError } from "../errors.ts"
+import { asCliError } from "../errors.ts"
 import { documentFormats } from "../output/format.ts"
 import { textOf } from "../output/json-value.ts"
 import type { Result } from "./tool.ts"
@@ -38,46 +38,103 @@ export const following = <Item>(items: readonly Item[], member: string, after: s
   if (after === undefined) return items
   const at = items.findIndex((item) => textOf(item, member) === after)
   if (at !== -1) return items.slice(at + 1)
-  throw new CliError("invalid-arguments", `after: the list has no ${member} ${JSON.stringify(after)}.`, {
-    next: `Pass the last ${member} of a truncated result; without after, the list begins anew.`,
-  })
+  const hint = `Pass the last ${member} of a truncated result; without after, the list begins anew.`
+  throw new ToolError("invalid-arguments", `after: the list has no ${member} ${JSON.stringify(after)}.`, hint)
 }
 
 export const shortened = (text: string): string => (text.length > longestText ? `${text.slice(0, longestText)}…` : text)
 
-/** The next step for an agent that has only the tools; the other codes have the service's own hint. */
+const askOperator = "Ask a person to tell the operator what the message says."
+const askForKey = "Ask a person to store another key: svc auth login < KEY-FILE."
+const checkUrls = "Ask a person to check this copy's URLs: svc env."
+const waitFirst = "Wait retry_after_ms milliseconds, then call the tool again."
+const cannotWrite = "Ask a person to make the folder that the message names writable, then call the tool again."
+
+/** The next step for an agent that has only the tools, for codes whose other advice is for a shell, a file or a program. */
 const hints: Readonly<Record<string, string>> = {
   "missing-credentials":
-    "Nothing was done. To publish, a person stores a svc_sk_ key: svc auth login < KEY-FILE. For all else call account with sign_up: true.",
-  "invalid-api-key": "The stored key was revoked or lost. A person runs svc auth signup --force",
-  "expired-api-key": "The stored key has expired. A person runs svc auth login < FILE-WITH-ANOTHER-KEY",
+    "Nothing was done. To publish, ask a person to store a svc_sk_ key: svc auth login < KEY-FILE. For all else call account with sign_up: true.",
+  "invalid-authorization-format": askForKey,
+  "invalid-api-key": "The stored key was revoked or lost. Ask a person to run svc auth signup --force.",
+  "expired-api-key": `The stored key has expired. ${askForKey}`,
+  "disabled-api-key": "Ask a person to enable the key with another key of the account: svc keys enable ID.",
+  "secret-key-required": askForKey,
+  "origin-required": askForKey,
+  "agent-account-required": "Ask a person to store an agent's key (svc_ak_): svc auth login < KEY-FILE.",
+  "agent-account-disabled": askOperator,
+  "key-replaced": "Ask a person to store the key's successor: svc auth login < KEY-FILE.",
+  "agent-account-forbidden": "Don't call again. Agents may read what list_stacks lists; for all else ask a person.",
   "stack-name-taken": "Nothing was published. Pass another name; deleted names stay reserved for 30 days.",
   "stack-not-found": "Call list_stacks.",
+  "invalid-websocket-url": "Call list_stacks.",
   "view-not-found": "Call describe_stack, which lists the views.",
   "entity-not-found": "Call describe_stack without entity.",
   "key-required": "Pass key: the value of the view's key_field, which describe_stack names.",
   "snapshot-limit-exceeded": "Pass key, or a smaller limit without where.",
-  unreachable: "Call again later; a person checks with svc env that the URL is right.",
+  "snapshot-too-large": "Pass key, or a smaller limit without where.",
+  unreachable: `Call the tool again later. If it fails again: ${checkUrls}`,
+  "unexpected-answer": checkUrls,
+  "internal-error": `Call the tool again later. If it fails again: ${askOperator}`,
+  internal_error: `Call the tool again later. If it fails again: ${askOperator}`,
+  "outcome-unknown": "It may be done or not. Call the tool again: nothing is done twice.",
+  "service-unavailable": waitFirst,
+  "rate-limit-exceeded": waitFirst,
+  rate_limit_exceeded: waitFirst,
+  server_busy: waitFirst,
+  auth_unavailable: waitFirst,
   "payment-not-found": "Call list_payments.",
+  "payment-forgotten": "Call list_payments.",
+  "payment-open": "Call settle_payments with this id.",
+  "payload-too-large": "Pass a smaller AST.",
   aborted: "Nothing was stored or sent. Call the tool again with the same bytes and the same id.",
+  "lookup-failed": "Call the tool again with the same arguments.",
   "duplicate-transaction":
     "Nothing was sent. The message names the payment that has these bytes: look it up in list_payments. Sign other bytes only to pay a second time.",
+  "durable-nonce":
+    "Nothing was sent. Sign it with a recent blockhash, which get_fee gives, instead of a durable nonce.",
   signature_verification_failed:
     "Nothing was sent: a signature isn't of these bytes. Pass them as the wallet returned them.",
+  submission_unknown: "Call submit_payment with the same id and bytes, or settle_payments. Sign nothing else for it.",
+  "invalid-id":
+    "Nothing was sent. Pass an id of 1 to 200 bytes of printable UTF-8 in the normal form NFC, with spaces only inside.",
   "id-reused": "Nothing was sent. Use another id for another payment; list_payments shows the ids.",
-  "other-relay": "A person runs svc payments settle ID --allow-relay-change if the relay has moved.",
-  "journal-damaged": "Don't pay again: a person checks on the chain whether it was paid.",
+  "other-relay": "Ask a person to run svc payments settle ID --allow-relay-change if the relay has moved.",
+  "other-chain": "Ask a person to set the relay of the chain on which the payment was made.",
+  "journal-damaged": "Don't pay again: ask a person to check on the chain whether it was paid.",
+  "journal-unavailable": cannotWrite,
   "already-signed-up": "Call account.",
-  "key-not-saved": "Make the settings folder writable, then call the tool again.",
+  "key-not-saved": cannotWrite,
   "tool-error": "Correct the argument that the message names, or call search_docs.",
+  "mcp-error": "Correct the argument that the message names, or call search_docs.",
   "invalid-ast": "Pass the path of an AST.",
   "unreadable-file": "Pass the absolute path of an AST.",
   "invalid-request": "Correct the argument that the message names.",
+  invalid_request: "Correct the argument that the message names.",
   invalid_transaction: "Nothing was sent. Pass base64 of a whole transaction.",
+  transaction_too_large: "Nothing was sent. Pass a smaller transaction.",
   unsigned_transaction: "Nothing was sent: the wallet's signature is missing.",
   invalid_base64: "Nothing was sent. Pass base64 of the standard alphabet, with padding.",
   invalid_signature: "Pass the signature of a result, or of list_payments.",
-  "run-waiting": "A person looks at svc runs, or call publish_stack with allow_breaking: true.",
+  upstream_unavailable: `Call the tool again with the same bytes. If it fails again: ${askOperator}`,
+  "run-waiting": "Ask a person to look at svc runs, or call publish_stack with allow_breaking: true.",
+}
+
+/** Advice for a shell, or for a program that calls the API. */
+const isForPerson = (advice: string): boolean =>
+  /\bsvc [a-z]|(?:^|\s)--[a-z]|\b(?:GET|POST|PUT|DELETE) \/|\b[A-Z]+_[A-Z]|\bcurl\b|\bheader\b|Retry-After/.test(advice)
+
+const asked = (advice: string): string => `Ask a person to do this: ${advice}`
+
+/**
+ * The next step for an agent that has only the tools.
+ * @param advice a service's; `own` is the tool's, for a person at a shell
+ */
+export const hintFor = (code: string, advice: string | undefined, own?: string): string => {
+  const known = hints[code]
+  if (known !== undefined) return known
+  if (advice !== undefined && advice !== "") return isForPerson(advice) ? asked(advice) : advice
+  const step = own?.replace(/(?:^|(?<=\. ))Next: /, "") ?? ""
+  return step === "" ? "Correct what the message names, then call the tool again." : asked(step)
 }
 
 /** Details that fit beside the rest of an error; undefined for longer ones. */
@@ -87,21 +144,18 @@ export const shownDetails = (details: unknown): unknown => (sizeOf(details) <= l
 export const faultOf = (thrown: unknown) => {
   if (thrown instanceof ToolError) {
     const { code, message, hint } = thrown
-    return { code, message: shortened(message), hint, retryable: false }
+    return { code, message: shortened(message), hint, retryable: code === "unreachable" }
   }
   const error = asCliError(thrown)
   const { code, cause } = error
   const service = cause instanceof SvcError ? cause : undefined
   // This error's own message says that the key is printed, which a tool never does.
   const message = code === "key-not-saved" ? "The new key couldn't be stored, and is lost." : error.message
-  const hint =
-    hints[code] ??
-    service?.hint ??
-    error.next?.replace(/(?:^|(?<=\. ))Next: (.)/, (_, letter: string) => letter.toUpperCase())
+  const hint = hintFor(code, service?.hint ?? error.hint, error.next)
   return {
     code,
     message: shortened(message),
-    ...(hint !== undefined && { hint: shortened(hint) }),
+    hint: shortened(hint),
     ...(service?.details !== undefined && { details: shownDetails(service.details) }),
     retryable: service?.retryable ?? code === "unreachable",
     ...(service?.retryAfterMs !== undefined && { retry_after_ms: service.retryAfterMs }),

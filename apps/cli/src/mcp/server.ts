@@ -43,7 +43,7 @@ const reading = async (uri: string, read: () => Promise<{ mimeType: string; text
   try {
     return { contents: [{ uri, ...(await read()) }] }
   } catch (error) {
-    const { code, message, hint = "" } = faultOf(error)
+    const { code, message, hint } = faultOf(error)
     if (code === "stack-not-found") throw new ResourceNotFoundError(uri)
     throw new Error(withoutKeys(`${message} ${hint} (${code})`), { cause: error })
   }

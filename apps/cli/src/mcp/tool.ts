@@ -1,9 +1,8 @@
 import type { ServerContext, ToolAnnotations } from "@modelcontextprotocol/server"
 import { SvcError } from "@svc/client"
-import { defineTool as defineSharedTool, type Tool as SharedTool } from "@svc/mcp"
+import { defineTool as defineSharedTool, type Tool as SharedTool, ToolError } from "@svc/mcp"
 import { z } from "zod"
 import type { Context } from "../command.ts"
-import { CliError } from "../errors.ts"
 import { untilStopped } from "../until-stopped.ts"
 import type { Following } from "./following.ts"
 
@@ -54,9 +53,8 @@ export const defineTool = <Input extends z.ZodRawShape, Output extends z.ZodRawS
   return defineSharedTool({ ...tool, input: z.strictObject(input), output }, async (call: Call, args) => {
     const result = output.safeParse(await run(call, args))
     if (result.success) return { structured: result.data }
-    throw new CliError("unexpected-answer", "A service's response hasn't the form that this version expects.", {
-      next: "Check that the versions of svc and of the services are the same",
-    })
+    const hint = "Ask a person to check that the versions of svc and of the services are the same: svc env."
+    throw new ToolError("unexpected-answer", "A service's response hasn't the form that this version expects.", hint)
   })
 }
 

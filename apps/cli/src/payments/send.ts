@@ -20,7 +20,7 @@ import { readTransaction } from "./transaction.ts"
 
 /** The errors of a payment of which nothing was stored or sent, and what to do then. */
 const untouched: Readonly<Record<string, string>> = {
-  aborted: "Run the command again with the same bytes",
+  aborted: "Send the same bytes again",
   "simulation-failed":
     "Mend what the reason names (the payer's balance, the amount, the accounts), sign the payment again and send the new bytes with the same id",
   "blockhash-not-found": "Sign the payment again and send the new bytes with the same id",
@@ -31,7 +31,7 @@ const nextOf = (ending: Ending, id: string | undefined, signature: string, conte
   if (ending.state === "not-submitted") {
     return (
       untouched[ending.error.code] ??
-      "Correct the cause, then run the command again with the same bytes. Other bytes are safe only after it says expired"
+      "Correct the cause, then send the same bytes again. Other bytes are safe only after it says expired"
     )
   }
   if (ending.state === "landed") return ""

@@ -61,8 +61,8 @@ export const callTool = async <Name extends keyof Tools>(
   const text = content.map((block) => block.text ?? "").join("\n")
   if (isError === true) {
     const fault = parseJson(text)
-    const [code, message, next] = [textOf(fault, "code"), textOf(fault, "message"), textOf(fault, "hint")]
-    throw code === "" ? new CliError("tool-error", text) : new CliError(code, message, { next })
+    const [code, message, hint] = [textOf(fault, "code"), textOf(fault, "message"), textOf(fault, "hint")]
+    throw code === "" ? new CliError("tool-error", text) : new CliError(code, message, { hint })
   }
   if (!isObject(structuredContent)) {
     throw new CliError("unexpected-answer", `The response of ${base}/mcp to ${name} has no structured content.`)

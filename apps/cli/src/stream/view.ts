@@ -1,6 +1,7 @@
-import { type Change, createSession, createStream, type Watched } from "@svc/client"
+import { type Change, createSession, createStream, SvcError, type Watched } from "@svc/client"
 import { firstView } from "@svc/common/stack-views"
 import type { Context } from "../command.ts"
+import { CliError, systemReason } from "../errors.ts"
 import { missing, readStack } from "../explore/stack.ts"
 import { platformOf } from "../services/api.ts"
 import { apiWithKey } from "../settings/key.ts"
@@ -27,6 +28,30 @@ export const createLater = () => {
     if (change.op !== "snapshot") return [change]
     return last === undefined ? [] : differences(last, records)
   }
+}
+
+const absent = new Set(["ECONNREFUSED", "ENOTFOUND"])
+
+/**
+ * Why no connection to a stream was opened, as far as its server or the system tells. `isServed` is false where no stream is at
+ * the URL. Undefined for another error.
+ */
+export const unreadable = (
+  error: unknown,
+  { stackName, websocketUrl }: { readonly stackName: string; readonly websocketUrl: string },
+): { readonly message: string; readonly isServed: boolean } | undefined => {
+  if (!(error instanceof SvcError) || error.code !== "network-error" || !(error.cause instanceof Error))
+    return undefined
+  const { cause } = error
+  const status = Number(/server response: (\d+)/.exec(cause.message)?.[1] ?? 0)
+  // A proxy's failure is an error of the tool.
+  const said = cause instanceof CliError ? cause.message.replace(/\.$/, "") : systemReason(cause)
+  const reason = status === 0 ? said : `the server there responds with HTTP status ${status}`
+  const isServed = status === 0 ? !absent.has(said) : [401, 403, 429].includes(status) || status >= 500
+  const message = isServed
+    ? `The stream of ${stackName} at ${websocketUrl} can't be read now: ${reason}.`
+    : `${stackName} is published, but no stream serves it at ${websocketUrl}: ${reason}.`
+  return { message, isServed }
 }
 
 /** A stream of a stack's records. @param given the view; by default the first one that the stack defines */

@@ -4,7 +4,7 @@ import type { Context } from "../command.ts"
 import { CliError, usageError } from "../errors.ts"
 import { plain } from "../output/table.ts"
 import { untilStopped } from "../until-stopped.ts"
-import { createLater, openView } from "./view.ts"
+import { createLater, openView, unreadable } from "./view.ts"
 import { recordTable } from "./watch-table.ts"
 import { readWhere } from "./where.ts"
 
@@ -100,8 +100,12 @@ export const watch = async (context: Context): Promise<undefined> => {
     const next = nextSteps(`svc watch ${stackName} ${view}`)[error.code]
     if (next !== undefined) throw new CliError(error.code, error.message, { next })
     if (error.code !== "network-error") throw error
-    throw new CliError("unreachable", error.message, {
-      next: `Next: svc stream check ${shellWord(websocketUrl)} --stack ${shellWord(stackName)}`,
+    const { message = error.message, isServed = true } = unreadable(error, opened) ?? {}
+    const check = `svc stream check ${shellWord(websocketUrl)} --stack ${shellWord(stackName)}`
+    throw new CliError("unreachable", message, {
+      next: isServed
+        ? `Next: ${check}`
+        : `Next: its owner runs a stream server there (${check}); svc explore lists other stacks`,
     })
   } finally {
     drawing?.end()

@@ -21,11 +21,15 @@ export type WebSocketClass = new (
   readonly close: (code?: number) => void
   // Methods, because each class types its events differently.
   addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void
-  addEventListener(type: "open" | "close" | "error", listener: () => void): void
+  addEventListener(type: "open" | "close", listener: () => void): void
+  addEventListener(type: "error", listener: (event: object) => void): void
 }
 
-/** How a connection ended: whether the server had taken it, and the last error that it sent. */
-export type Ended = { readonly opened: boolean; readonly fault: SvcError | undefined }
+/**
+ * How a connection ended: whether the server had taken it, the last error that it sent, and what the runtime says about it. Browsers
+ * say nothing.
+ */
+export type Ended = { readonly opened: boolean; readonly fault: SvcError | undefined; readonly cause?: unknown }
 
 /** What comes from a connection: messages, that the server doesn't respond, and at last its end. */
 type SocketEvent =
@@ -89,6 +93,7 @@ export const openSocket = async ({ url, session, webSocket, clock, errors, hello
   let wake = (): void => {}
   let opened = false
   let fault: SvcError | undefined
+  let cause: unknown
   let heardAt = clock.now()
   /** How many characters wait for the reader. */
   let unread = 0
@@ -103,7 +108,7 @@ export const openSocket = async ({ url, session, webSocket, clock, errors, hello
   const end = (): void => {
     if (closing.signal.aborted) return
     closing.abort()
-    add({ ended: { opened, fault } })
+    add({ ended: { opened, fault, cause } })
   }
 
   const sendToken = (): void => socket.send(JSON.stringify({ type: "refresh_auth", token }))
@@ -159,8 +164,10 @@ export const openSocket = async ({ url, session, webSocket, clock, errors, hello
     unread += size
     add({ message, size })
   })
-  // It says nothing that a program could use, and the close event follows it.
-  socket.addEventListener("error", () => {})
+  // The close event follows it.
+  socket.addEventListener("error", (event) => {
+    if ("error" in event) cause = event.error
+  })
   socket.addEventListener("close", end)
 
   return {

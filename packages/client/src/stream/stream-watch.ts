@@ -143,7 +143,7 @@ export async function* watchView<T>(
   }
 
   /** Waits before the next attempt. Throws SvcError where there should be none. */
-  const recover = async ({ opened, fault }: Ended, token: string | undefined): Promise<void> => {
+  const recover = async ({ opened, fault, cause }: Ended, token: string | undefined): Promise<void> => {
     state.interrupted()
     report({ is: "lost", error: fault })
     everOpened ||= opened
@@ -152,7 +152,7 @@ export async function* watchView<T>(
     if (fault !== undefined && !fault.retryable && !isTokens) throw fault
     if (!everOpened && failures >= mostFirstTries) {
       const message = `${new URL(websocketUrl).origin} can't be reached, or refuses the token`
-      throw fault ?? errors.ownError("network-error", message, { retryable: true })
+      throw fault ?? errors.ownError("network-error", message, { retryable: true, cause })
     }
     // A server that does not open may have refused the token, which the WebSocket class does not tell.
     if (token !== undefined && (isTokens || (!opened && failures === 2))) {

@@ -5,6 +5,7 @@ import { longestOverlap, readKeys, rotateKey } from "../../account/keys.ts"
 import type { Context } from "../../command.ts"
 import { CliError, onCode } from "../../errors.ts"
 import { isObject, parseJson } from "@svc/common/json-object"
+import { ToolError } from "@svc/mcp"
 import { textOf } from "../../output/json-value.ts"
 import { type Answer, callApi } from "../../services/api.ts"
 import { type ApiWithKey, apiWithKey } from "../../settings/key.ts"
@@ -103,9 +104,11 @@ export const accountTools = [
         options: overlap === undefined ? {} : { overlap: String(overlap) },
       })
       if (variable(given.env, "SVC_API_KEY") !== undefined) {
-        throw new CliError("key-from-environment", "SVC_API_KEY is set, so a new key wouldn't be used.", {
-          next: "Remove it from the client's configuration of svc mcp, then call account with sign_up: true.",
-        })
+        throw new ToolError(
+          "key-from-environment",
+          "SVC_API_KEY is set, so a new key wouldn't be used.",
+          "Ask a person to remove it from the client's configuration of svc mcp, then call account with sign_up: true.",
+        )
       }
       const { json } = await rotateKey(given)
       if ("key_hint" in json) {
@@ -114,7 +117,7 @@ export const accountTools = [
         const others = keys.filter(({ status, current }) => status === "active" && !current)
         const words = others.map(
           ({ id, key_hint: hint, expires_at: end }) =>
-            `${hint} works until ${end ?? "it is revoked"}; a person ends it by svc keys revoke ${id}.`,
+            `${hint} works until ${end ?? "it is revoked"}; ask a person to end it: svc keys revoke ${id}.`,
         )
         return { ...json, next: words.length === 0 ? undefined : words.join(" ") }
       }

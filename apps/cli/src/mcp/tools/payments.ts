@@ -4,7 +4,7 @@ import { textOf } from "../../output/json-value.ts"
 import type { EndingJson } from "../../payments/journal.ts"
 import { listPayments, settlePayments } from "../../payments/payments.ts"
 import { send } from "../../payments/send.ts"
-import { fitting, following, plainJson, shortened, shownDetails } from "../result.ts"
+import { fitting, following, hintFor, plainJson, shortened, shownDetails } from "../result.ts"
 import { changesLittle, defineTool, readOnly } from "../tool.ts"
 import { bytes, inputOf, relayContext } from "./transactions.ts"
 
@@ -12,6 +12,7 @@ import { bytes, inputOf, relayContext } from "./transactions.ts"
 const timeoutSeconds = "50"
 
 const id = z.string()
+const hint = z.string().optional()
 const ending = {
   id: z.string(),
   state: z.string(),
@@ -46,7 +47,7 @@ const endingOf = <Given extends EndingJson & { readonly next?: string }>(given: 
     reason: reason && {
       code: reason.code,
       message: reason.message,
-      hint: reason.hint,
+      hint: reason.hint && hintFor(reason.code, reason.hint),
       details: Object.keys(details).length === 0 ? undefined : shownDetails(details),
     },
     logs: Array.isArray(logs) ? logs.map((line) => shortened(String(line))) : undefined,
@@ -89,12 +90,15 @@ export const paymentTools = [
         }),
       ),
       truncated: z.boolean().optional(),
+      hint,
     },
     annotations: readOnly,
     run: async ({ context }, { open = false, after }) => {
       const later = following(plainJson((await listPayments(context())).json), "id", after)
       const { kept, truncated } = fitting(later.filter((payment) => !open || textOf(payment, "state") === "open"))
-      return { payments: kept, truncated }
+      const none =
+        later.length === 0 || !open ? "The journal has no payments: submit_payment makes one." : "No payment is open."
+      return { payments: kept, truncated, ...(kept.length === 0 && after === undefined && { hint: none }) }
     },
   }),
   defineTool({
@@ -105,13 +109,14 @@ export const paymentTools = [
     output: {
       payments: z.array(z.looseObject({ id: z.string(), state: z.string() })),
       truncated: z.boolean().optional(),
+      hint,
     },
     annotations: changesLittle,
     run: async (call, { id: name }) => {
       const given = { args: name === undefined ? [] : [name], options: { timeout: timeoutSeconds } }
       const settled = (await settlePayments(await relayContext(call, given))).json
       const { kept, truncated } = fitting(settled.map((one) => endingOf(one)))
-      return { payments: kept, truncated }
+      return { payments: kept, truncated, ...(kept.length === 0 && { hint: "No payment is open." }) }
     },
   }),
 ]

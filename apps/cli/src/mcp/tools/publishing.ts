@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises"
 import type { Run, Spec } from "@svc/client"
+import { ToolError } from "@svc/mcp"
 import { z } from "zod"
 import { CliError, onCode } from "../../errors.ts"
 import { readEntry } from "../../explore/stack.ts"
@@ -15,7 +16,7 @@ const largestFile = 8 * 2 ** 20
 const checkFile = async (path: string): Promise<void> => {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined || (found.isFile() && found.size > 0 && found.size <= largestFile)) return
-  throw new CliError("unreadable-file", `${path} isn't a file of 1 byte to 8 MiB.`)
+  throw new ToolError("unreadable-file", `${path} isn't a file of 1 byte to 8 MiB.`, "Pass the path of an AST.")
 }
 
 /** As the API takes names of specs, here in any case. */

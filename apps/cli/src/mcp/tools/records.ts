@@ -1,8 +1,8 @@
 import { type Condition, type StackSchema, SvcError } from "@svc/client"
 import { inOrder } from "@svc/client/records"
 import { isObject, parseJson } from "@svc/common/json-object"
+import { ToolError } from "@svc/mcp"
 import { z } from "zod"
-import { CliError } from "../../errors.ts"
 import { openView } from "../../stream/view.ts"
 import { checkField, filterFor, type Step } from "../following.ts"
 import { fitting, plainJson } from "../result.ts"
@@ -70,6 +70,24 @@ const withoutRecords = ({ changes, next }: Step) => ({
 const readSeconds = 50
 const tooLarge: ReadonlySet<string> = new Set(["snapshot-limit-exceeded", "snapshot-too-large"])
 
+/** Why a result has no records, and what to do; an empty text for one that has some. */
+const whyEmpty = (
+  view: string,
+  {
+    key,
+    where,
+    count,
+    all,
+  }: Pick<z.output<z.ZodObject<typeof selection>>, "key" | "where"> & Record<"count" | "all", number>,
+): string => {
+  if (count > 0) return ""
+  if (all > 0 && where !== undefined) return `None of its ${all} records fulfils where; without where you see them.`
+  if (key === undefined) return `${view} has no records now: wait_for_change waits for the first.`
+  const bare =
+    key.trim() === key ? "" : ` key has white space around it: pass ${JSON.stringify(key.trim())} if that isn't meant.`
+  return `${view} has no record with this key now.${bare} key is a value of the view's key_field, which describe_stack names.`
+}
+
 export const recordTools = [
   defineTool({
     name: "read_view",
@@ -108,21 +126,20 @@ export const recordTools = [
       // The client has cancelled the call.
       if (call.signal.aborted) return { view, records: [], truncated: true }
       if (read === undefined) {
-        throw new CliError("unreachable", `The stream sent no records of ${view} within ${readSeconds} s.`, {
-          next: "Check key, then call again; describe_stack shows the stream's websocket_url.",
-        })
+        const hint = "Check key, then call again; describe_stack shows the stream's websocket_url."
+        throw new ToolError("unreachable", `The stream sent no records of ${view} within ${readSeconds} s.`, hint)
       }
       const found = new Map([...read.records].filter(([, record]) => matches(record)))
       const ordered = sort === undefined ? found : inOrder(found, { field: sort.field.split("."), order: sort.order })
       const wanted = [...ordered].slice(0, limit).map(([key, record]) => ({ key, record: plainJson(shown(record)) }))
       const { kept, truncated } = fitting(wanted)
       if (kept.length === 0 && truncated) {
-        throw new CliError("record-too-large", "A record is larger than a result.", { next: "Name fewer fields." })
+        throw new ToolError("record-too-large", "A record is larger than a result.", "Name fewer fields.")
       }
       const isAll = !truncated && found.size <= limit
       const part = schema.entities.flatMap(({ views }) => views.filter(({ id }) => id === view).map(keptPart)).join("")
       const more = isAll
-        ? ""
+        ? whyEmpty(view, { ...given, count: found.size, all: read.records.size })
         : truncated
           ? "Name fewer fields, or narrow where."
           : limit < 100

@@ -1,5 +1,6 @@
 import type { StackSchema } from "@svc/client"
 import { isObject } from "@svc/common/json-object"
+import { nearest } from "@svc/common/nearest"
 import { z } from "zod"
 import { readStacks } from "../../explore/explore.ts"
 import { typesNamed } from "../../explore/explore-tables.ts"
@@ -14,10 +15,24 @@ type Listed = Awaited<ReturnType<typeof readStacks>>[number]
 const hasData = ({ records }: Listed): boolean | undefined =>
   records && Object.values(records).some((count) => count > 0)
 
-const matches = ({ name, description, entities }: Listed, query: string): boolean => {
-  const text = `${name} ${description ?? ""} ${entities.join(" ")}`
-  const words = query.toLowerCase().split(/\s+/)
-  return words.every((word) => text.toLowerCase().includes(word))
+/** How many of the words a stack has. */
+const matched = ({ name, description, entities }: Listed, words: readonly string[]): number => {
+  const text = `${name} ${description ?? ""} ${entities.join(" ")}`.toLowerCase()
+  return words.filter((word) => text.includes(word)).length
+}
+
+/** What to do after a search without results: the stacks that have some of the words, else those with a name like them. */
+const noneHas = (words: readonly string[], all: readonly Listed[]): string => {
+  if (all.length === 0) return "No stack is published here."
+  const some = all.filter((stack) => matched(stack, words) > 0).map(({ name }) => name)
+  const near =
+    some.length > 0
+      ? some.slice(0, 10)
+      : nearest(
+          words.join(" "),
+          all.map(({ name }) => name),
+        )
+  return `No stack has all these words. Nearest: ${near.join(", ")}. Without query all are listed.`
 }
 
 /** The view that keeps only its first records, in words; an empty text for one that keeps all. */
@@ -67,12 +82,15 @@ export const stackTools = [
         }),
       ),
       truncated: z.boolean().optional(),
+      hint: z.string().optional(),
     },
     annotations: readOnly,
-    run: async ({ context }, { query, after }) => {
+    run: async ({ context }, { query = "", after }) => {
       const given = context()
-      const found = following(await readStacks(given, await apiForReading(given)), "name", after)
-        .filter((stack) => query === undefined || matches(stack, query))
+      const all = await readStacks(given, await apiForReading(given))
+      const words = query.trim().toLowerCase().split(/\s+/)
+      const found = following(all, "name", after)
+        .filter((stack) => matched(stack, words) === words.length)
         .map((stack) => ({
           name: stack.name,
           description: shortened(stack.description ?? ""),
@@ -80,7 +98,8 @@ export const stackTools = [
           has_data: hasData(stack),
         }))
       const { kept, truncated } = fitting(found)
-      return { stacks: kept, truncated }
+      const hint = found.length > 0 || after !== undefined ? undefined : noneHas(words, all)
+      return { stacks: kept, truncated, hint }
     },
   }),
   defineTool({
