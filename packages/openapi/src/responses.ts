@@ -7,21 +7,16 @@ export const json = <Schema extends z.ZodType>(description: string, schema: Sche
   content: { "application/json": { schema } },
 })
 
-type JsonResponse<Schema extends z.ZodType> = ReturnType<typeof json<Schema>>
-
 /**
- * The error responses of a route, one a status, each with the codes that can come with it.
+ * The error responses of a route, one a status, each with the codes that can come with it. Their type is hidden: errors are
+ * thrown, so a handler returns only successes.
  * @param envelope makes the service's error body for the codes of one status
  */
-export const errorResponses = <
-  Code extends string,
-  Rows extends Readonly<Record<Code, ErrorRow>>,
-  Body extends z.ZodType,
->(
-  { rows }: { readonly rows: Rows },
-  envelope: (codes: readonly [Code, ...Code[]]) => Body,
+export const errorResponses = <Code extends string>(
+  { rows }: { readonly rows: Readonly<Record<Code, ErrorRow>> },
+  envelope: (codes: readonly [Code, ...Code[]]) => z.ZodType,
   ...codes: readonly Code[]
-): { [Status in Rows[Code]["status"]]: JsonResponse<Body> } => {
+): object => {
   const byStatus = Map.groupBy(new Set(codes), (code) => rows[code].status)
   return Object.fromEntries(
     [...byStatus].map(([status, same]) => [
@@ -29,5 +24,5 @@ export const errorResponses = <
       // A group has at least one member.
       json(same.map((code) => `\`${code}\`: ${rows[code].message}`).join("\n\n"), envelope(same as [Code, ...Code[]])),
     ]),
-  ) as { [Status in Rows[Code]["status"]]: JsonResponse<Body> }
+  )
 }

@@ -46,23 +46,12 @@ export const jsonRequest = <S extends z.ZodObject>(schema: S) => ({
 })
 
 /** The error responses of a route. */
-export const failures = <Code extends ErrorCode = never>(...codes: readonly Code[]) =>
-  errorResponses<Code | "internal-error", typeof errors.rows, ReturnType<typeof errorEnvelope>>(
-    errors,
-    errorEnvelope,
-    ...codes,
-    "internal-error",
-  )
-
-const ofEveryKey = [...keyCodes, "rate-limit-exceeded", "service-unavailable"] as const
+export const failures = (...codes: readonly ErrorCode[]) =>
+  errorResponses(errors, errorEnvelope, ...codes, "internal-error")
 
 /** The error responses of a route that takes the keys of a policy. */
-export const keyFailures = <Code extends ErrorCode = never>(policy: Policy, ...codes: readonly Code[]) =>
-  failures<Code | (typeof ofEveryKey)[number] | ReturnType<typeof refusalsOf>[number]>(
-    ...ofEveryKey,
-    ...refusalsOf(policy),
-    ...codes,
-  )
+export const keyFailures = (policy: Policy, ...codes: readonly ErrorCode[]) =>
+  failures(...keyCodes, "rate-limit-exceeded", "service-unavailable", ...refusalsOf(policy), ...codes)
 
 /** Errors of reading a body. */
 export const bodyCodes = ["invalid-json", "invalid-request", "payload-too-large", "unsupported-media-type"] as const

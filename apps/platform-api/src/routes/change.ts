@@ -187,11 +187,9 @@ export const change = async <T, Status extends ChangeStatus>(
   }
 }
 
-const changeCodes = [...bodyCodes, "idempotency-key-reused", "outcome-unknown"] as const
-
 /** The error responses of a change that takes a body. */
-export const changeFailures = <Code extends ErrorCode = never>(...codes: readonly Code[]) =>
-  keyFailures<Code | (typeof changeCodes)[number]>(policies.people, ...changeCodes, ...codes)
+export const changeFailures = (...codes: readonly ErrorCode[]) =>
+  keyFailures(policies.people, ...bodyCodes, "idempotency-key-reused", "outcome-unknown", ...codes)
 
 /**
  * What every change of people's records is made with.

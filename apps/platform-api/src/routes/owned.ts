@@ -18,14 +18,10 @@ export const reading = {
 }
 
 /** The responses of a route that reads records. */
-export const readingAs = <S extends z.ZodType, Code extends ErrorCode = never>(
-  description: string,
-  schema: S,
-  ...codes: readonly Code[]
-) => ({
+export const readingAs = <S extends z.ZodType>(description: string, schema: S, ...codes: readonly ErrorCode[]) => ({
   200: json(description, schema),
   ...notModified,
-  ...keyFailures<Code | "invalid-request">(policy, "invalid-request", ...codes),
+  ...keyFailures(policy, "invalid-request", ...codes),
 })
 
 /** The route of the caller's records of one kind: `Builds`, say. */

@@ -33,7 +33,7 @@ const envelope = (isSend: boolean) => (codes: readonly [string, ...string[]]) =>
   return error.required({ submissionState: true, ...(isLate && { signature: true }) })
 }
 
-/** The error responses of a route. Their type is hidden: errors are thrown, so a handler returns only successes. */
+/** The error responses of a route. */
 export const failures = (isSend: boolean, codes: readonly ErrorCode[]): object => {
   // The 502 of a read has it if the provider limits the rate and says for how long.
   const hasWait = new Set(["429", "503", ...(isSend ? [] : ["502"])])

@@ -28,13 +28,11 @@ export const foundBy = (lookup: Lookup, missing: ErrorCode, headers: Found["head
 /** What the registry's routes that anyone may read have in common. */
 export const registryRead = { tags: ["registry"], ...access("optional key") }
 
-const readCodes = ["rate-limit-exceeded", "service-unavailable"] as const
-
 /** The responses of such a route. */
-export const readingAs = <R extends object, Code extends ErrorCode = never>(success: R, ...codes: readonly Code[]) => ({
+export const readingAs = <R extends object>(success: R, ...codes: readonly ErrorCode[]) => ({
   200: success,
   ...preparedNotModified,
-  ...failures<Code | (typeof readCodes)[number]>(...codes, ...readCodes),
+  ...failures(...codes, "rate-limit-exceeded", "service-unavailable"),
 })
 
 const anyone = (c: Context<AppEnv>): Caller => {

@@ -195,11 +195,7 @@ runChangeRoutes.openapi(startRun, (c) => {
 
 for (const verb of ["resume", "retry", "cancel"] as const) {
   const { from, done, summary, work } = operations[verb]
-  const codes = [
-    "run-not-found",
-    "run-state",
-    ...(verb === "retry" ? (["spec-not-found", "limit-reached"] as const) : []),
-  ] as const
+  const more = verb === "retry" ? (["spec-not-found", "limit-reached"] as const) : []
   const route = createRoute({
     method: "post",
     path: `/api/automation/runs/{id}/${verb}`,
@@ -207,7 +203,7 @@ for (const verb of ["resume", "retry", "cancel"] as const) {
     summary,
     ...changingWithBody("run-not-found"),
     request: { params: idPath, body: jsonRequest(nothing) },
-    responses: { 202: json("Accepted", runWithSteps), ...changeFailures(...codes) },
+    responses: { 202: json("Accepted", runWithSteps), ...changeFailures("run-not-found", "run-state", ...more) },
   })
   runChangeRoutes.openapi(route, (c) => {
     const { id } = c.req.valid("param")
