@@ -9,6 +9,7 @@ import type { Dependencies } from "../dependencies.ts"
 import type { Audience } from "../registry/audience.ts"
 import { documented, rateLimited } from "../routes/create-route.ts"
 import { accountName, authenticate, type Principal, readKey, type Refusal } from "./authenticate.ts"
+import type { SentKey } from "./find-key.ts"
 
 /** An agent's secret key, a person's secret key, or a publishable key of either. */
 type KeyHolder = "agent" | "person" | "publishable"
@@ -72,19 +73,17 @@ export const requestMs = 1800
 /** Session tokens per minute for a key and a client address. */
 export const sessionsPerMinute = 60
 
-/** What a request counts against: at most `perMinute` per bucket in any minute; 0 means no limit. */
-export type RequestLimit = {
-  readonly group: string
-  readonly bucket: string
-  readonly perMinute: number
-  /** Whether the bucket is one key's alone. */
-  readonly isKeys?: true
-}
+/** What a request counts against: at most so many of a key or an address in any minute; 0 means no limit. */
+export const limitOn = (
+  group: "registry" | "keyed-registry" | "key" | "sessions" | "failed-auth",
+  key: string,
+  limit: number,
+): Bucket => ({ table: group, group, key, limit })
 
 /** A caller of the registry, and the limit that the request counts against. */
 export type Caller = {
   readonly audience: Audience
-  readonly limit: RequestLimit
+  readonly limit: Bucket
   /** Whether any credentials were sent. Then shared caches must not keep the response. */
   readonly credentials: boolean
   /** The holder of a valid key. */
@@ -92,13 +91,6 @@ export type Caller = {
   /** Why the key was ignored. */
   readonly ignored?: ErrorCode
 }
-
-const bucketOf = ({ group, bucket, perMinute }: RequestLimit): Bucket => ({
-  table: group,
-  group,
-  key: bucket,
-  limit: perMinute,
-})
 
 /** Whose key this is: known once it was looked up, and remembered for the requests that are refused before that. */
 const nameAccount = (c: Context<AppEnv>, bucket: string): void => {
@@ -110,20 +102,18 @@ const nameAccount = (c: Context<AppEnv>, bucket: string): void => {
 }
 
 /** Sets the rate limit headers. Throws rate-limit-exceeded. */
-const tell = (c: Context<AppEnv>, { bucket, perMinute, isKeys }: RequestLimit, decision: Decision): void => {
+const tell = (c: Context<AppEnv>, { group, key, limit }: Bucket, decision: Decision): void => {
   const { allowed, remaining, retryAfterSeconds, resetSeconds } = decision
-  if (isKeys === true && remaining === 0) nameAccount(c, bucket)
-  c.header("RateLimit-Policy", `"default";q=${perMinute};w=60`)
+  // All buckets but one are a key's.
+  if (group !== "registry" && remaining === 0) nameAccount(c, key)
+  c.header("RateLimit-Policy", `"default";q=${limit};w=60`)
   c.header("RateLimit", `"default";r=${remaining};t=${Math.min(resetSeconds, 60)}`)
   if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
 }
 
 /** Counts a request and sets the rate limit headers. Throws rate-limit-exceeded. */
-export const countRequest = (c: Context<AppEnv>, limit: RequestLimit): void | Promise<void> => {
-  if (limit.perMinute === 0) return
-  const decision = c.get("dependencies").limits.take([bucketOf(limit)])
-  // Limits that only this process counts are synchronous.
-  return decision instanceof Promise ? decision.then((made) => tell(c, limit, made)) : tell(c, limit, decision)
+export const countRequest = async (c: Context<AppEnv>, bucket: Bucket): Promise<void> => {
+  if (bucket.limit > 0) tell(c, bucket, await c.get("dependencies").limits.take([bucket]))
 }
 
 /** The sender of a request, or why the key was ignored. */
@@ -140,43 +130,36 @@ type Identified =
  */
 export const identify = async (
   c: Context<AppEnv>,
-  limitOf: (keyHash: string) => RequestLimit | undefined,
+  limitOf: (keyHash: string) => Bucket | undefined,
 ): Promise<Identified> => {
   const { limits, findKey, wallClock, config, metrics } = c.get("dependencies")
-  const key = readKey(c.req.header("authorization"))
-  const perMinute = config.perMinute.failedAuth
-  const client = perMinute === 0 ? "" : addressBucket(c.get("clientAddress"))
-  const failures = bucketOf({ group: "failed-auth", bucket: client, perMinute })
-  let found: Principal | Refusal
-  if ("refused" in key) found = key
-  else {
-    const limit = limitOf(key.hash)
-    const own = limit === undefined || limit.perMinute === 0 ? undefined : limits.peek(bucketOf(limit))
-    if (limit !== undefined && own?.allowed === false) tell(c, limit, own)
-    const isSuspect = perMinute > 0 && !limits.peek(failures).allowed
-    found = await authenticate(findKey, key, { origin: c.req.header("origin"), now: wallClock(), isSuspect })
+  const failures = limitOn("failed-auth", addressBucket(c.get("clientAddress")), config.perMinute.failedAuth)
+  const look = (key: SentKey): Promise<Principal | Refusal> => {
+    const own = limitOf(key.hash)
+    const known = own !== undefined && own.limit > 0 ? limits.peek(own) : undefined
+    if (own !== undefined && known?.allowed === false) tell(c, own, known)
+    const isSuspect = failures.limit > 0 && !limits.peek(failures).allowed
+    return authenticate(findKey, key, { origin: c.req.header("origin"), now: wallClock(), isSuspect })
   }
+  const key = readKey(c.req.header("authorization"))
+  const found = "refused" in key ? key : await look(key)
   metrics.keyChecked("refused" in found ? found.refused : "ok")
   if (!("refused" in found)) {
     c.set("account", accountName(found))
     c.set("usedKey", found.keyId)
+    return found
   }
-  if (!("refused" in found) || perMinute === 0 || errors.rows[found.refused].status !== 401) return found
+  if (failures.limit === 0 || errors.rows[found.refused].status !== 401) return found
   const { allowed, retryAfterSeconds } = await limits.take([failures])
   if (allowed) return found
   const message = "Too many failed authentications from this address."
   return { refused: "rate-limit-exceeded", message, retryAfterSeconds }
 }
 
-const limitOf = (c: Context<AppEnv>, policy: Policy, keyHash: string): RequestLimit =>
+const limitOf = (c: Context<AppEnv>, policy: Policy, keyHash: string): Bucket =>
   policy.limit === "sessions"
-    ? {
-        group: "sessions",
-        bucket: `${keyHash} ${addressBucket(c.get("clientAddress"))}`,
-        perMinute: sessionsPerMinute,
-        isKeys: true,
-      }
-    : { group: "key", bucket: keyHash, isKeys: true, perMinute: c.get("dependencies").config.perMinute.requests }
+    ? limitOn("sessions", `${keyHash} ${addressBucket(c.get("clientAddress"))}`, sessionsPerMinute)
+    : limitOn("key", keyHash, c.get("dependencies").config.perMinute.requests)
 
 const refusal = ({ refused, ...options }: Exclude<Identified, Principal>) => errors.fail(refused, options)
 

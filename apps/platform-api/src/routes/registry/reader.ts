@@ -1,7 +1,7 @@
 import { acceptsGzip, addressBucket, matchesETag } from "@svc/http"
 import type { z } from "@svc/openapi"
 import type { Context, MiddlewareHandler } from "hono"
-import { type AppEnv, type Caller, countRequest, identify, type RequestLimit } from "../../auth/guard.ts"
+import { type AppEnv, type Caller, countRequest, identify, limitOn } from "../../auth/guard.ts"
 import { type ErrorCode, errors } from "../../errors.ts"
 import type { Answer, Lookup } from "../../registry/answer.ts"
 import { sinceOf } from "../../registry/publication.ts"
@@ -36,10 +36,9 @@ export const readingAs = <R extends object>(success: R, ...codes: readonly Error
 })
 
 const anyone = (c: Context<AppEnv>): Caller => {
-  const { registry: perMinute } = c.get("dependencies").config.perMinute
-  // Without a limit the address isn't needed.
-  const bucket = perMinute === 0 ? "" : addressBucket(c.get("clientAddress"))
-  return { audience: "public", limit: { group: "registry", bucket, perMinute }, credentials: false }
+  const { registry } = c.get("dependencies").config.perMinute
+  const limit = limitOn("registry", addressBucket(c.get("clientAddress")), registry)
+  return { audience: "public", limit, credentials: false }
 }
 
 const ignoredKey = (c: Context<AppEnv>, ignored: ErrorCode) => ({ ...anyone(c), credentials: true, ignored })
@@ -47,12 +46,7 @@ const ignoredKey = (c: Context<AppEnv>, ignored: ErrorCode) => ({ ...anyone(c), 
 /** The holder of the key. An invalid key is ignored. If the key can't be checked, the request fails. */
 const holder = async (c: Context<AppEnv>): Promise<Caller> => {
   const { config, registry, useTracker } = c.get("dependencies")
-  const limitOf = (keyHash: string): RequestLimit => ({
-    group: "keyed-registry",
-    bucket: keyHash,
-    isKeys: true,
-    perMinute: config.perMinute.keyedRegistry,
-  })
+  const limitOf = (keyHash: string) => limitOn("keyed-registry", keyHash, config.perMinute.keyedRegistry)
   // A 304 doesn't count, so a request that may get one isn't rejected before its key is looked up.
   const mayBeFree = c.req.header("if-none-match") !== undefined
   const principal = await identify(c, mayBeFree ? () => undefined : limitOf)
@@ -85,28 +79,20 @@ export const asked = (query?: z.ZodType): MiddlewareHandler<AppEnv> =>
 
 export const count = (c: Context<AppEnv>) => countRequest(c, c.get("caller").limit)
 
-const respond = (c: Context<AppEnv>, found: Found, unchanged: boolean) => {
+/** Sends a 200, or the 304 to whoever has it, which doesn't count. */
+export const send = async (c: Context<AppEnv>, found: Found, isCounted = false) => {
+  const isKnown = matchesETag(c.req.header("if-none-match"), Object.values(found.answer.etags))
+  if (!isKnown && !isCounted) await count(c)
   const encoding = acceptsGzip(c.req.header("accept-encoding")) ? "gzip" : "identity"
-  const headers: Record<string, string> = {
+  const isPrivate = c.get("caller").credentials
+  const headers = {
     etag: found.answer.etags[encoding],
-    "cache-control": c.get("caller").credentials
-      ? "private, no-cache"
-      : "public, max-age=60, stale-while-revalidate=600",
+    "cache-control": isPrivate ? "private, no-cache" : "public, max-age=60, stale-while-revalidate=600",
     ...found.headers,
   }
-  if (unchanged) return c.body(null, 304, headers)
-  headers["content-type"] ??= "application/json"
-  if (encoding === "gzip") headers["content-encoding"] = "gzip"
-  const body = found.answer[encoding]()
-  if (body instanceof Promise) return body.then((bytes) => c.body(bytes, 200, headers))
-  return c.body(body, 200, headers)
-}
-
-export const send = (c: Context<AppEnv>, found: Found, counted = false) => {
-  const unchanged = matchesETag(c.req.header("if-none-match"), Object.values(found.answer.etags))
-  const counting = unchanged || counted ? undefined : count(c)
-  if (counting === undefined) return respond(c, found, unchanged)
-  return counting.then(() => respond(c, found, unchanged))
+  if (isKnown) return c.body(null, 304, headers)
+  const packed = encoding === "gzip" && { "content-encoding": encoding }
+  return c.body(await found.answer[encoding](), 200, { "content-type": "application/json", ...headers, ...packed })
 }
 
 const notFound = async (c: Context<AppEnv>, name: string): Promise<never> => {
@@ -116,24 +102,17 @@ const notFound = async (c: Context<AppEnv>, name: string): Promise<never> => {
   throw errors.fail("stack-not-found", { hint: `Did you mean ${near}? GET /api/registry lists the stacks.` })
 }
 
-const sendLater = async (c: Context<AppEnv>, stack: PublishedStack, find: Later) => {
-  await count(c)
-  return send(c, withDeprecation(stack, await find()), true)
-}
-
 /**
  * Responds with what `find` returns for the stack of this name. Without a stack the error is `stack-not-found`. A request
  * for what isn't in memory counts even if the client already has it, because that is known only later.
  */
-export const answer = (
-  c: Context<AppEnv>,
-  name: string,
-  find: (stack: PublishedStack) => Found | Later,
-): Response | Promise<Response> => {
+export const answer = async (c: Context<AppEnv>, name: string, find: (stack: PublishedStack) => Found | Later) => {
   const stack = c.get("dependencies").registry.find(c.get("caller").audience, name)
   if (stack === undefined) return notFound(c, name)
   const found = find(stack)
-  return typeof found === "function" ? sendLater(c, stack, found) : send(c, withDeprecation(stack, found))
+  const isLater = typeof found === "function"
+  if (isLater) await count(c)
+  return send(c, withDeprecation(stack, isLater ? await found() : found), isLater)
 }
 
 /** For routes that respond by `answer`. */
