@@ -1,11 +1,29 @@
 import type { Meter } from "@opentelemetry/api"
+import type { ApiError } from "@svc/errors"
 import { clientSpan } from "@svc/telemetry"
+import type { UpstreamResponse } from "./upstream/upstream.ts"
 
-const upstreamOutcomes = ["ok", "rpc_error", "http_error", "transport_error", "timeout"] as const
-const denialReasons = ["auth", "scope", "rate_limit", "concurrency", "request_size"] as const
+const upstreamOutcomes: Readonly<Record<UpstreamResponse["kind"], string>> = {
+  result: "ok",
+  "rpc-error": "rpc_error",
+  "http-error": "http_error",
+  malformed: "http_error",
+  "transport-error": "transport_error",
+  timeout: "timeout",
+}
 
-export type UpstreamOutcome = (typeof upstreamOutcomes)[number]
-export type DenialReason = (typeof denialReasons)[number]
+/** Why an error denies a request, by its code. A 401 does for `auth`. */
+const denialReasons: Readonly<Record<string, string>> = {
+  auth_unavailable: "auth",
+  forbidden: "auth",
+  "origin-mismatch": "auth",
+  "origin-required": "auth",
+  insufficient_scope: "scope",
+  rate_limit_exceeded: "rate_limit",
+  server_busy: "concurrency",
+  request_too_large: "request_size",
+  transaction_too_large: "request_size",
+}
 
 type Outcome = { readonly kind: string; readonly status?: number; readonly code?: number }
 
@@ -64,8 +82,8 @@ export const createMetrics = (meter: Meter) => {
   const inflight = meter.createUpDownCounter("svc.transaction.inflight", { description: "Requests in progress." })
   const denials = meter.createCounter("svc.transaction.denials.total", { description: "Rejected requests." })
   // Each series starts at 0: a series that starts with its first event has no rate.
-  for (const outcome of upstreamOutcomes) upstream.add(0, { outcome })
-  for (const reason of denialReasons) denials.add(0, { reason })
+  for (const outcome of Object.values(upstreamOutcomes)) upstream.add(0, { outcome })
+  for (const reason of Object.values(denialReasons)) denials.add(0, { reason })
 
   return {
     begin: (operation: string): void => inflight.add(1, { operation }),
@@ -76,8 +94,12 @@ export const createMetrics = (meter: Meter) => {
       duration.record(durationMs, attributes)
       bytes.record(requestBytes, attributes)
     },
-    upstream: (outcome: UpstreamOutcome): void => upstream.add(1, { outcome }),
-    denied: (reason: DenialReason): void => denials.add(1, { reason }),
+    upstream: (kind: UpstreamResponse["kind"]): void => upstream.add(1, { outcome: upstreamOutcomes[kind] }),
+    /** Counts a request that ended with this error, if that denies it. */
+    denied: ({ code, status }: ApiError): void => {
+      const reason = status === 401 ? "auth" : denialReasons[code]
+      if (reason !== undefined) denials.add(1, { reason })
+    },
   }
 }
 

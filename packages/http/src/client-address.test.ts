@@ -17,6 +17,12 @@ test("a forwarding header from an untrusted peer changes nothing, and is reporte
   expect(reports).toEqual([{ peer: "192.0.2.1" }])
 })
 
+test("trusted proxies and this machine decide which traces are kept", () => {
+  const peers = ["10.0.0.1", "::ffff:10.0.0.1", "fd00::1", "127.0.0.1", "127.1.2.3", "::ffff:127.0.0.1", "::1"]
+  expect(peers.filter((peer) => !clients.trustsTraces(peer))).toEqual([])
+  for (const peer of ["203.0.113.9", "2001:db8::1", undefined]) expect(clients.trustsTraces(peer)).toBe(false)
+})
+
 test.each([
   ["203.0.113.9", "203.0.113.9"],
   ["6.6.6.6, 203.0.113.9", "203.0.113.9"],

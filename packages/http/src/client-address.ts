@@ -1,4 +1,5 @@
 import { BlockList, isIP, isIPv4 } from "node:net"
+import { isLoopback } from "@svc/common/loopback"
 import ipaddr from "ipaddr.js"
 import type { Logger } from "pino"
 
@@ -15,6 +16,8 @@ export type ClientAddress = {
   readonly of: (peer: string | undefined, forwardedFor?: string | string[]) => string
   /** Whether the connection's other end is a trusted proxy. */
   readonly isProxy: (peer: string | undefined) => boolean
+  /** Whether the connection's other end decides which traces are kept: a trusted proxy, or a program of this machine. */
+  readonly trustsTraces: (peer: string | undefined) => boolean
 }
 
 const ignored = "a forwarding header from an untrusted peer was ignored: see SVC_TRUSTED_PROXY_CIDRS"
@@ -48,6 +51,7 @@ export const createClientAddress = (trusted: readonly TrustedNetwork[], log?: Pi
   let warned = false
   return {
     isProxy: (peer) => isTrusted(peerAddress(peer)),
+    trustsTraces: (peer) => isTrusted(peerAddress(peer)) || isLoopback(peerAddress(peer)),
     of: (peer, forwardedFor) => {
       let address = peerAddress(peer)
       if (forwardedFor === undefined) return address

@@ -1,4 +1,3 @@
-import type { Socket } from "node:net"
 import type { HttpBindings } from "@hono/node-server"
 import type { Context } from "hono"
 import type { ClientAddress } from "./client-address.ts"
@@ -28,9 +27,8 @@ export type Exchange = HttpBindings & {
   route: string
   /** Its context in the app, which knows its account. */
   context?: Context<HttpEnv>
-  /** Its trace, and whether a connection's other end decides which traces are kept, where telemetry is on. */
+  /** Its trace, where telemetry is on. */
   traceId?: string
-  trustsTraces?: (socket: Socket) => boolean
 }
 
 /** The environment of an app behind `serve`. Handlers read `c.var`, and leave `c.env` to this package. */

@@ -43,12 +43,12 @@ export const logRequest = (exchange: Exchange, status: number): void => {
 export const requestContext: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const { env } = c
   const { socket, headers } = env.incoming
-  const { of, isProxy } = env.server.clientAddress
+  const { of, isProxy, trustsTraces } = env.server.clientAddress
   env.context = c
   c.set("requestId", env.requestId)
   c.set("clientAddress", of(socket.remoteAddress, headers["x-forwarded-for"]))
   c.set("isProxied", isProxy(socket.remoteAddress))
-  c.set("trustsTraces", env.trustsTraces?.(socket) ?? false)
+  c.set("trustsTraces", trustsTraces(socket.remoteAddress))
   await next()
   // `doctor` asks through the public URL whose address arrives here. The caller learns its own and no other.
   if (c.req.header("x-svc-doctor") !== undefined && c.req.path === "/livez") {

@@ -44,10 +44,10 @@ test("trace fields inside a message follow the same rule", async () => {
   const { serve } = await begin(none)
   const carried = (from: string) =>
     serve(
-      ({ incoming, trustsTraces }) =>
+      ({ incoming: { socket }, server: { clientAddress } }) =>
         carriedSpan(
           sampled,
-          () => trustsTraces?.(incoming.socket) === true,
+          () => clientAddress.trustsTraces(socket.remoteAddress),
           "message",
           async () => isKept(),
         ),

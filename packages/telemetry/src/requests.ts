@@ -1,19 +1,14 @@
-import type { Socket } from "node:net"
 import * as otel from "@opentelemetry/api"
 import type { Exchange } from "@svc/http"
-import { withUntrustedParent } from "./trust.ts"
-
-/** Called once for each request, which it has served. */
-export type RequestObserver = (exchange: Exchange, serve: (exchange: Exchange) => void) => void
+import { withUntrustedParent } from "./spans.ts"
 
 const methods = new Set(["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"])
 
 /**
  * Measures requests by the semantic conventions for HTTP servers, and makes a span of each. Attributes name the method, the
  * route's pattern and the status: never a path, a query, an address or an identity.
- * @param trusts whether the sampled flag of a connection's other end counts
  */
-export const observeRequests = (trusts: (socket: Socket) => boolean): RequestObserver => {
+export const observeRequests = () => {
   const meter = otel.metrics.getMeter("svc.http")
   const tracer = otel.trace.getTracer("svc.http")
   const active = meter.createUpDownCounter("http.server.active_requests", { unit: "{request}" })
@@ -23,20 +18,20 @@ export const observeRequests = (trusts: (socket: Socket) => boolean): RequestObs
     advice: { explicitBucketBoundaries: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10] },
   })
 
-  return (exchange, serve) => {
-    const { incoming, outgoing } = exchange
+  return (exchange: Exchange, serve: (exchange: Exchange) => void): void => {
+    const { incoming, outgoing, server } = exchange
     const began = performance.now()
     const { method: sent = "" } = incoming
     const method = methods.has(sent) ? sent : "_OTHER"
     const known: otel.Attributes = { "http.request.method": method, "url.scheme": "http" }
     active.add(1, known)
     const extracted = otel.propagation.extract(otel.ROOT_CONTEXT, incoming.headers)
-    const parent =
-      extracted === otel.ROOT_CONTEXT || trusts(incoming.socket) ? extracted : withUntrustedParent(extracted)
+    const isOwn = extracted === otel.ROOT_CONTEXT
+    const isTrusted = isOwn || server.clientAddress.trustsTraces(incoming.socket.remoteAddress)
+    const parent = isTrusted ? extracted : withUntrustedParent(extracted)
     const name = method === "_OTHER" ? "HTTP" : method
     const span = tracer.startSpan(name, { kind: otel.SpanKind.SERVER }, parent)
     exchange.traceId = span.spanContext().traceId
-    exchange.trustsTraces = trusts
     outgoing.once("close", () => {
       const { route } = exchange
       const { statusCode: status } = outgoing

@@ -1,7 +1,7 @@
 import { ROOT_CONTEXT, trace } from "@opentelemetry/api"
 import * as sdk from "@opentelemetry/sdk-trace"
 import type { Settings } from "./settings.ts"
-import { hasUntrustedParent } from "./trust.ts"
+import { hasUntrustedParent } from "./spans.ts"
 
 const rootOf = ({ sampler, ratio }: Pick<Settings, "sampler" | "ratio">): sdk.Sampler => {
   if (sampler.endsWith("always_on")) return new sdk.AlwaysOnSampler()

@@ -1,5 +1,11 @@
 import * as otel from "@opentelemetry/api"
-import { withUntrustedParent } from "./trust.ts"
+
+const untrusted = otel.createContextKey("the parent comes from an untrusted caller")
+
+/** Marks a context whose parent comes from an untrusted caller, whose sampled flag must not decide about sampling. */
+export const withUntrustedParent = (context: otel.Context): otel.Context => context.setValue(untrusted, true)
+
+export const hasUntrustedParent = (context: otel.Context): boolean => context.getValue(untrusted) === true
 
 let on = false
 

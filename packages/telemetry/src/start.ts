@@ -1,12 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises"
 import { context, diag, DiagLogLevel, metrics, propagation, trace } from "@opentelemetry/api"
-import type { TrustedNetwork } from "@svc/http"
 import type { Runtime } from "@svc/program"
 import { observeProcess } from "./process-metrics.ts"
 import { observeRequests } from "./requests.ts"
 import { readSettings } from "./settings.ts"
 import { switchOn } from "./spans.ts"
-import { createTrust } from "./trust.ts"
 
 type TelemetryOptions = {
   /** The default of OTEL_SERVICE_NAME. */
@@ -30,7 +28,7 @@ const reasonOf = (given: readonly unknown[]): string =>
 /**
  * Starts metrics and traces by the standard OTEL_* variables, if `telemetry` is on and OTEL_SDK_DISABLED isn't true. Only this
  * function loads the SDK. Throws ConfigError.
- * @param config the service's settings. A caller's sampled flag counts if it comes from a trusted proxy or this machine
+ * @param config the service's settings
  * @param runtime has the OTEL_* variables. Exporters and resource detectors of the SDK read theirs from the process
  * @example
  * ```ts
@@ -39,7 +37,7 @@ const reasonOf = (given: readonly unknown[]): string =>
  * ```
  */
 export const startTelemetry = async (
-  config: { readonly telemetry: boolean; readonly trustedProxies: readonly TrustedNetwork[] },
+  config: { readonly telemetry: boolean },
   { env, randomId }: Pick<Runtime, "env" | "randomId">,
   { service, version, prometheusPort, log }: TelemetryOptions,
 ) => {
@@ -86,7 +84,7 @@ export const startTelemetry = async (
   const quietly = (stopping: Promise<void>) => stopping.catch((error: unknown) => warn(error))
   return {
     /** For `serve`. */
-    observe: observeRequests(createTrust(config.trustedProxies)),
+    observe: observeRequests(),
     /** Exports the remaining data, within 5 seconds. */
     stop: async (): Promise<void> => {
       stopObserving()

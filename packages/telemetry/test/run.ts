@@ -59,9 +59,8 @@ export const start = async (env: Env) => {
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
   const log: string[] = []
   const tell = (details: object): void => void log.push(JSON.stringify(details))
-  const trustedProxies = [{ address: "10.0.0.0", prefix: 8, family: "ipv4" }] as const
   const telemetry = await startTelemetry(
-    { telemetry: true, trustedProxies },
+    { telemetry: true },
     { env, randomId: () => "id" },
     { service: "svc-things", version: "1", prometheusPort: 9470, log: { info: tell, warn: tell } },
   )
@@ -75,6 +74,7 @@ export const start = async (env: Env) => {
     const exchange = {
       incoming: { method: "GET", headers, socket: { remoteAddress } },
       outgoing: Object.assign(new EventEmitter(), { statusCode: status }),
+      server: { clientAddress: { trustsTraces: (peer: string) => /^(?:10|127)\./.test(peer) } },
       route: "/things",
     } as unknown as Exchange
     const found = Promise.withResolvers<T>()

@@ -1,8 +1,7 @@
 import type { ApiError } from "@svc/errors"
 import type { Principal } from "../auth.ts"
-import type { DenialReason, Metrics, UpstreamOutcome } from "../metrics.ts"
+import type { Metrics } from "../metrics.ts"
 import type { Definition } from "../routes/route.ts"
-import type { UpstreamResponse } from "../upstream/upstream.ts"
 import type { Usage, UsageEvent } from "./usage.ts"
 
 /** A transaction that a request sends, from the moment when its signature is known. */
@@ -19,30 +18,6 @@ export type Call = {
   /** Set once the request has passed authorization and the limit of its subject. */
   principal?: Principal
   submission?: Submission
-}
-
-const denialReasons: Readonly<Record<string, DenialReason>> = {
-  auth_unavailable: "auth",
-  forbidden: "auth",
-  "origin-mismatch": "auth",
-  "origin-required": "auth",
-  insufficient_scope: "scope",
-  rate_limit_exceeded: "rate_limit",
-  server_busy: "concurrency",
-  request_too_large: "request_size",
-  transaction_too_large: "request_size",
-}
-
-const denialReason = ({ code, status }: ApiError): DenialReason | undefined =>
-  status === 401 ? "auth" : denialReasons[code]
-
-const upstreamOutcomes: Readonly<Record<UpstreamResponse["kind"], UpstreamOutcome>> = {
-  result: "ok",
-  "rpc-error": "rpc_error",
-  "http-error": "http_error",
-  malformed: "http_error",
-  "transport-error": "transport_error",
-  timeout: "timeout",
 }
 
 const usageResult = (
@@ -80,14 +55,13 @@ export const createMetering = ({ metrics, usage, now, wallClock, eventId }: Mete
     metrics.begin(operation)
     return { startedAt: now(), requestBytes: 0 }
   },
-  upstream: (kind: UpstreamResponse["kind"]): void => metrics.upstream(upstreamOutcomes[kind]),
+  upstream: metrics.upstream,
   /** Called once for each request that started, with the error of its response, if any. */
   end: async (definition: Definition, call: Call, error: ApiError | undefined, response: Response): Promise<void> => {
     const { operation } = definition
     const latency = now() - call.startedAt
     metrics.end(operation, error === undefined ? "ok" : "error", latency, call.requestBytes)
-    const denied = error && denialReason(error)
-    if (denied !== undefined) metrics.denied(denied)
+    if (error !== undefined) metrics.denied(error)
     // Denied requests make no record.
     if (usage === undefined || call.principal === undefined) return
     usage.record({
