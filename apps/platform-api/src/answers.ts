@@ -1,7 +1,7 @@
 import { type ApiError, type BodyFault, explanationOf } from "@svc/errors"
 import type { Context } from "hono"
 import type { AppEnv } from "./auth/guard.ts"
-import { errors } from "./errors.ts"
+import { errors, wrongField } from "./errors.ts"
 import { headers } from "./routes/create-route.ts"
 
 /**
@@ -13,29 +13,21 @@ export const everyAnswer = {
   "access-control-expose-headers": Object.keys(headers).join(", "),
 }
 
-/** Whether an Origin header is the documentation's own. */
-export const isOfDocumentation = (origin: string | undefined, docsUrl: string): boolean =>
-  origin === new URL(docsUrl).origin
-
-/** In place of `everyAnswer`, where only the documentation's pages may read a response. */
-export const ownPageAnswer = (docsUrl: string) => ({
-  ...everyAnswer,
-  "access-control-allow-origin": new URL(docsUrl).origin,
-})
+/** Whether a request is from a page of the documentation's own origin. */
+export const isOfDocumentation = (c: Context<AppEnv>): boolean =>
+  c.req.header("origin") === new URL(c.get("dependencies").config.docsUrl).origin
 
 // RFC 6750 section 3: only a caller that sent a key gets the error in this header.
 const withoutKey = new Set<string>(["missing-credentials", "invalid-authorization-format"])
 
 const headersOf = (error: ApiError): Record<string, string> => {
-  const own: Record<string, string> = {
+  const challenge = withoutKey.has(error.code) ? "Bearer" : 'Bearer error="invalid_token"'
+  return {
     "cache-control": "no-store",
     "x-error-code": error.code,
     ...error.headers,
+    ...(error.status === 401 && { "www-authenticate": challenge }),
   }
-  if (error.status === 401) {
-    own["www-authenticate"] = withoutKey.has(error.code) ? "Bearer" : 'Bearer error="invalid_token"'
-  }
-  return own
 }
 
 const bodyOf = (error: ApiError, requestId: string, docsUrl: string) => ({
@@ -64,7 +56,7 @@ export const unreadableResponse =
     const error =
       status === 405
         ? errors.fail("method-not-allowed", { headers: { allow: "GET, HEAD, POST, PUT, DELETE, OPTIONS" } })
-        : errors.fail("invalid-request", { details: { path: "", reason } })
+        : wrongField("invalid-request", "", reason)
     return Response.json(bodyOf(error, requestId, docsUrl), { status: error.status, headers: headersOf(error) })
   }
 

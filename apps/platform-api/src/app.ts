@@ -2,11 +2,11 @@ import { ApiError, BodyError } from "@svc/errors"
 import { allowedMethods, requestContext, sentPath } from "@svc/http"
 import { createApi, openApiDocument } from "@svc/openapi"
 import type { Context } from "hono"
-import { bodyError, errorResponse, everyAnswer, isOfDocumentation, ownPageAnswer } from "./answers.ts"
+import { bodyError, errorResponse, everyAnswer, isOfDocumentation } from "./answers.ts"
 import { type AppEnv, authenticated, policies } from "./auth/guard.ts"
 import { CompilerBusy } from "./compiler/compiler.ts"
 import { DatabaseUnavailable, OutcomeUnknown } from "./db/errors.ts"
-import { errors } from "./errors.ts"
+import { errors, wrongField } from "./errors.ts"
 import { AstTooLarge } from "./registry/ast/document-fault.ts"
 import { agentRoutes } from "./routes/accounts/agents.ts"
 import { buildChangeRoutes, buildRoutes } from "./routes/builds/builds.ts"
@@ -110,10 +110,11 @@ export const createApp = (dependencies: Dependencies): Api => {
 
   api.all(signUpPath, async (c, next) => {
     // A response has a new account's key: only the documentation's own pages may read it.
-    const isOwnPage = isOfDocumentation(c.req.header("origin"), docsUrl)
-    for (const name of Object.keys(everyAnswer)) c.env.outgoing.removeHeader(name)
-    if (isOwnPage) c.env.outgoing.setHeaders(new Map(Object.entries(ownPageAnswer(docsUrl))))
-    c.env.outgoing.setHeader("vary", "Origin")
+    const isOwnPage = isOfDocumentation(c)
+    const { outgoing } = c.env
+    if (isOwnPage) outgoing.setHeader("access-control-allow-origin", new URL(docsUrl).origin)
+    else for (const name of Object.keys(everyAnswer)) outgoing.removeHeader(name)
+    outgoing.setHeader("vary", "Origin")
     if (c.req.method !== "OPTIONS") return next()
     return c.body(null, 204, { allow: "POST, OPTIONS", ...(isOwnPage && preflight) })
   })
@@ -139,9 +140,7 @@ export const createApp = (dependencies: Dependencies): Api => {
   const known = (error: Error, request_id: string): ApiError => {
     if (error instanceof ApiError) return error
     if (error instanceof BodyError) return bodyError(error.fault)
-    if (error instanceof AstTooLarge) {
-      return errors.fail("invalid-ast", { details: { path: error.path, reason: error.reason } })
-    }
+    if (error instanceof AstTooLarge) return wrongField("invalid-ast", error.path, error.reason)
     if (error instanceof CompilerBusy) {
       const message = "Your other requests with large ASTs are still being processed."
       return error.isOwn

@@ -124,6 +124,11 @@ describe.each(databaseKinds)("commands on %s", (kind) => {
     for (const clue of [`agent:${slug}`, String(id), key_hint, key_hint.slice(-4), "198.51.100.0/24"])
       expect(await told(`agent find ${clue}`)).toContainEqual(expect.objectContaining({ slug }))
     expect(await told("agent find 203.0.113.0/26")).toMatchObject({ code: "agent-not-found" })
+    const person = await told("user create --email found@example.com")
+    for (const clue of [`user:${person.id}`, `svc_sk_…${person.api_key.slice(-4)}`])
+      expect(await told(`agent find ${clue}`)).toMatchObject([
+        { owner: `user:${person.id}`, email: "found@example.com", keys: [{ name: "first" }] },
+      ])
     await told(`agent disable ${slug} --message Too-many-requests`)
     const refused = await service.call("GET", "/api/agents/me", { key })
     expect(refused).toMatchObject({ status: 403, body: { code: "agent-account-disabled" } })

@@ -1,4 +1,3 @@
-import type { SQL } from "drizzle-orm"
 import { and, asc, eq, inArray, isNotNull, isNull, or, type Queries, sql } from "../db/database.ts"
 import { agentProfiles, apiKeys, auditLog, users } from "../db/schema/index.ts"
 import { CommandError } from "./command-error.ts"
@@ -23,12 +22,17 @@ export const listAgents = (queries: Queries, onlyDisabled: boolean) =>
       .orderBy(asc(agentProfiles.userId)),
   )
 
-const hint = sql<string>`${apiKeys.prefix} || '…' || ${apiKeys.lastFour}`
+const personColumns = {
+  owner: sql<string>`'user:' || ${users.id}`,
+  email: users.email,
+  name: users.name,
+  created_at: users.createdAt,
+}
 
 const keyColumns = {
   id: apiKeys.id,
   owner: sql<string>`coalesce('agent:' || ${agentProfiles.slug}, 'user:' || ${apiKeys.userId})`,
-  key_hint: hint,
+  key_hint: sql<string>`${apiKeys.prefix} || '…' || ${apiKeys.lastFour}`,
   name: apiKeys.name,
   created_at: apiKeys.createdAt,
   last_used_at: apiKeys.lastUsedAt,
@@ -52,66 +56,45 @@ export const listDisabledKeys = (queries: Queries) => keysWhere(queries, isNotNu
 /** The slug in `agent:SLUG`, as logs and `agent find` have it, or the slug itself. */
 export const slugOf = (target: string): string => target.replace(/^agent:/, "")
 
-/** Sign-ups as the audit trail has them: the agent, and the network that it came from. */
-const signUps = async (queries: Queries, which: SQL) => {
-  const { target, action, addressPrefix: network } = auditLog
-  const isSignUp = and(eq(action, "agent.signup"), which)
-  const rows = await queries.run((db) => db.select({ target, network }).from(auditLog).where(isSignUp))
-  return rows.map((row) => ({ slug: slugOf(row.target), network: row.network }))
-}
-
-/** The people of these accounts. */
-const people = (queries: Queries, owners: readonly string[]) => {
-  const ids = owners.flatMap((owner) => /^user:(\d{1,9})$/.exec(owner)?.[1] ?? []).map(Number)
-  const { id, email, name, createdAt: created_at } = users
-  const owner = sql<string>`'user:' || ${id}`
-  const isPerson = and(inArray(id, ids), eq(users.kind, "human"))
-  return queries.run((db) => db.select({ owner, email, name, created_at }).from(users).where(isPerson))
-}
-
 /**
  * The accounts that a log line, a report or a key leads to, with their keys: agents with their networks, and people.
  * @param text a slug or `agent:<slug>`, `user:<id>`, a key's id, a key's hint (`svc_ak_…a1b2`, or its last four characters), or the
  *   network of a sign-up. Throws CommandError where nothing is found
  */
 export const findAccounts = async (queries: Queries, text: string) => {
-  const lastFour = /^(?:svc_[ap]k_)?…?([0-9A-Za-z]{4})$/.exec(text)?.[1]
-  const isId = /^\d{1,9}$/.test(text)
-  const byKey = or(
-    isId ? eq(apiKeys.id, Number(text)) : undefined,
-    lastFour === undefined ? undefined : eq(apiKeys.lastFour, lastFour),
-  )
-  const owners = byKey === undefined ? [] : await keysWhere(queries, byKey)
-  const slugs = [
-    ...owners.map(({ owner }) => slugOf(owner)),
-    ...(text.includes("/") ? await signUps(queries, eq(auditLog.addressPrefix, text)) : []).map(({ slug }) => slug),
-    slugOf(text),
-  ]
-  const agents = await queries.run((db) =>
-    db.select(agentColumns).from(agentProfiles).where(inArray(agentProfiles.slug, slugs)),
-  )
-  const persons = await people(queries, slugs)
-  if (agents.length + persons.length === 0)
+  // Nothing has the id 0 or an empty text.
+  const numberIn = (pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? 0)
+  const lastFour = /^(?:svc_[aps]k_)?…?([0-9A-Za-z]{4})$/.exec(text)?.[1] ?? ""
+  const { target, action, addressPrefix: address_prefix } = auditLog
+  const { slug } = agentColumns
+  const found = await queries.run((db) => {
+    const isKey = or(eq(apiKeys.id, numberIn(/^(\d{1,9})$/)), eq(apiKeys.lastFour, lastFour))
+    const byKey = db
+      .select({ id: apiKeys.userId })
+      .from(apiKeys)
+      .where(and(isNull(apiKeys.revokedAt), isKey))
+    const isSignUp = eq(action, "agent.signup")
+    const ofNetwork = db
+      .select({ target })
+      .from(auditLog)
+      .where(and(isSignUp, eq(address_prefix, text)))
+    const isPerson = and(eq(users.id, numberIn(/^user:(\d{1,9})$/)), eq(users.kind, "human"))
+    const name = sql<string>`'agent:' || ${slug}`
+    return db
+      .select({ id: users.id, agent: agentColumns, person: personColumns, address_prefix })
+      .from(users)
+      .leftJoin(agentProfiles, eq(agentProfiles.userId, users.id))
+      .leftJoin(auditLog, and(isSignUp, eq(target, name)))
+      .where(or(isPerson, eq(slug, slugOf(text)), inArray(name, ofNetwork), inArray(users.id, byKey)))
+      .orderBy(asc(users.id))
+  })
+  if (found.length === 0)
     throw new CommandError("agent-not-found", "no account has this name, key id, key hint or network of its sign-up")
-  const found = agents.map(({ slug }) => slug)
-  const targets = found.map((slug) => `agent:${slug}`)
-  const networks = new Map(
-    (await signUps(queries, inArray(auditLog.target, targets))).map((one) => [one.slug, one.network]),
-  )
-  const isTheirs = or(
-    inArray(agentProfiles.slug, found),
-    inArray(
-      keyColumns.owner,
-      persons.map(({ owner }) => owner),
-    ),
-  )
-  const keys = await keysWhere(queries, isTheirs)
-  const keysOf = (account: string) =>
-    keys.filter(({ owner }) => owner === account).map(({ owner: _owner, ...key }) => key)
-  return [
-    ...agents.map((agent) =>
-      Object.assign(agent, { address_prefix: networks.get(agent.slug) ?? null, keys: keysOf(`agent:${agent.slug}`) }),
-    ),
-    ...persons.map((person) => Object.assign(person, { keys: keysOf(person.owner) })),
-  ]
+  const ids = found.map(({ id }) => id)
+  const keys = await keysWhere(queries, inArray(apiKeys.userId, ids))
+  return found.map(({ agent, person, address_prefix: network }) => {
+    const account = agent === null ? person.owner : `agent:${agent.slug}`
+    const own = keys.filter(({ owner }) => owner === account).map(({ owner: _owner, ...key }) => key)
+    return Object.assign(agent === null ? person : { ...agent, address_prefix: network }, { keys: own })
+  })
 }

@@ -1,6 +1,6 @@
 import { and, eq, inArray, type Orm, sql } from "../db/database.ts"
 import { agentProfiles, specShares, users } from "../db/schema/index.ts"
-import { errors } from "../errors.ts"
+import { wrongField } from "../errors.ts"
 import { kinds } from "./visible.ts"
 
 const ofSpecs = [kinds.builds, kinds.deployments, kinds.runs] as const
@@ -17,9 +17,7 @@ const accountsOf = async (tx: Orm, slugs: readonly string[]): Promise<readonly n
     .for("key share", { of: users })
   const unknown = slugs.findIndex((slug) => !rows.some((row) => row.slug === slug))
   if (unknown < 0) return rows.map(({ id }) => id)
-  throw errors.fail("invalid-request", {
-    details: { path: `shared_with[${unknown}]`, reason: "isn't an agent's slug" },
-  })
+  throw wrongField("invalid-request", `shared_with[${unknown}]`, "isn't an agent's slug")
 }
 
 /**

@@ -2,6 +2,7 @@
 import { coalesce } from "../coalesce.ts"
 import { registryChanges, registryState } from "../db/schema/index.ts"
 import { and, asc, type Database, desc, eq, gt, inArray, isNull, lt, lte, or, orm, sql } from "../db/database.ts"
+import { eventOf } from "../event-streams.ts"
 import { type Audience, sees } from "./audience.ts"
 
 const readMs = 1800
@@ -80,27 +81,25 @@ export const forgetChanges = (database: Database, days: number, limit = 5000): P
     return (await db.delete(registryChanges).where(inArray(id, old)).returning({ id })).length
   })
 
-export const presentChange = (change: StoredChange) => ({
-  id: change.id,
-  at: change.at.toISOString(),
-  stack: change.stack,
-  kind: change.kind,
-  version: change.version,
-  ...(change.previousVersion === null ? {} : { previous_version: change.previousVersion }),
-  verdict: change.verdict,
-  bump: change.bump,
-  ...(change.message === null ? {} : { message: change.message }),
-  ...(change.successor === null ? {} : { successor: change.successor }),
+export const presentChange = ({ id, at, stack, kind, version, verdict, bump, ...change }: StoredChange) => ({
+  id,
+  at: at.toISOString(),
+  stack,
+  kind,
+  version,
+  ...(change.previousVersion !== null && { previous_version: change.previousVersion }),
+  verdict,
+  bump,
+  ...(change.message !== null && { message: change.message }),
+  ...(change.successor !== null && { successor: change.successor }),
 })
 
 const rowsAtOnce = 500
 
 type Follower = { readonly reader: Audience; readonly tell: (event: Uint8Array, change: StoredChange) => void }
 
-const text = new TextEncoder()
-
-export const changeEvent = (change: ReturnType<typeof presentChange>): Uint8Array =>
-  text.encode(`id: ${change.id}\nevent: ${change.kind}\ndata: ${JSON.stringify(change)}\n\n`)
+/** A change as readers of the stream get it. */
+export const changeEvent = (change: StoredChange): Uint8Array => eventOf(change.id, change.kind, presentChange(change))
 
 /** Sends changes to followers as they are committed. Throws DatabaseUnavailable. */
 export const createChangeFeed = async (database: Database) => {
@@ -117,7 +116,7 @@ export const createChangeFeed = async (database: Database) => {
         position = row.id
         let event: Uint8Array | undefined
         for (const { reader, tell } of followers) {
-          if (concerns(row, reader)) tell((event ??= changeEvent(presentChange(row))), row)
+          if (concerns(row, reader)) tell((event ??= changeEvent(row)), row)
         }
       }
     }

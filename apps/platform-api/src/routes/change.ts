@@ -6,7 +6,7 @@ import type { Context, MiddlewareHandler } from "hono"
 import { type AppEnv, authenticated, policies } from "../auth/guard.ts"
 import { accountOwner } from "../compiler/compiler.ts"
 import type { PreparedVersion, ReadAst } from "../compiler/tasks.ts"
-import { type ErrorCode, errors } from "../errors.ts"
+import { type ErrorCode, errors, wrongField } from "../errors.ts"
 import { AstTooLarge } from "../registry/ast/document-fault.ts"
 import { audit, type AuditEntry } from "../audit.ts"
 import { lockUser } from "../auth/accounts.ts"
@@ -49,7 +49,7 @@ const bytesOf = async (c: Context<AppEnv>): Promise<Uint8Array> => {
 const inBody = (path: string): string => `ast_payload${path === "" || path.startsWith("[") ? path : `.${path}`}`
 
 const tooLarge = ({ path, reason }: { readonly path: string; readonly reason: string }) =>
-  errors.fail("invalid-ast", { details: { path: inBody(path), reason } })
+  wrongField("invalid-ast", inBody(path), reason)
 
 /**
  * Reads a body that may hold an AST: up to 2 MiB of JSON after decompression. Throws BodyError. The other fields are for
@@ -115,8 +115,7 @@ const keyHeaders: HeaderDocs = {
 const idempotent = documented(keyHeaders, async (c, next) => {
   const key = c.req.header("idempotency-key")
   if (key !== undefined && !/^[\x20-\x7e]{1,64}$/.test(key)) {
-    const reason = "must be 1 to 64 printable characters"
-    throw errors.fail("invalid-request", { details: { path: "Idempotency-Key", reason } })
+    throw wrongField("invalid-request", "Idempotency-Key", "must be 1 to 64 printable characters")
   }
   c.set("idempotencyKey", key)
   await next()

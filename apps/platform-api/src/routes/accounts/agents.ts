@@ -38,7 +38,7 @@ export const signUpBytes = 4096
 /** Other sites' pages must not create accounts from their visitors' addresses. The documentation may be on another site. */
 const notFromOtherSites: MiddlewareHandler<AppEnv> = async (c, next) => {
   const isCross = c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site"
-  if (isCross && !isOfDocumentation(c.req.header("origin"), c.get("dependencies").config.docsUrl)) {
+  if (isCross && !isOfDocumentation(c)) {
     const reason = "sign-up can't be called from other sites' pages"
     const hint = "Sign up from a program, or in the documentation's console."
     throw errors.fail("invalid-request", { details: { path: "", reason }, hint })

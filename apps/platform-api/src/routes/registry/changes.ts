@@ -13,13 +13,14 @@ import { createRoutes, pageQuery, prose } from "../api.ts"
 import { createRoute } from "../create-route.ts"
 import {
   beginAgain,
+  commentOf,
   eventStream,
   eventStreamHeaders,
   lastEventId,
   leaseMs,
   lostPlace,
   resumed,
-} from "../event-streams.ts"
+} from "../../event-streams.ts"
 import { asked, count, readingAs, registryRead, send } from "./reader.ts"
 import { bump, verdict } from "./schemas.ts"
 
@@ -110,7 +111,7 @@ const follow = async (
       for (let last = since, more = true; more && !stream.hasEnded();) {
         await stream.room()
         const page = await readChanges(database, reader, { after: last, through: from, stack, limit: pageSize })
-        for (const change of page) stream.send(changeEvent(presentChange(change)))
+        for (const change of page) stream.send(changeEvent(change))
         last = page.at(-1)?.id ?? last
         more = page.length === pageSize
       }
@@ -118,9 +119,9 @@ const follow = async (
     const begin = async (): Promise<void> => {
       // A client that disconnects before the first event reconnects with this id.
       if (isLost) stream.send(beginAgain(from))
-      else if (after === undefined) stream.send(new TextEncoder().encode(`: what comes next\nid: ${from}\n\n`))
+      else if (after === undefined) stream.send(commentOf(`what comes next\nid: ${from}`))
       else {
-        stream.send(new TextEncoder().encode(`: what came after ${after}\n\n`))
+        stream.send(commentOf(`what came after ${after}`))
         await catchUp(after)
       }
       const waiting = pending ?? []

@@ -10,13 +10,14 @@ import { createRoutes, idPath, keyFailures } from "../api.ts"
 import { createRoute } from "../create-route.ts"
 import {
   beginAgain,
+  eventOf,
   eventStream,
-  eventStreamHeaders,
   type EventStream,
+  eventStreamHeaders,
   lastEventId,
   leaseMs,
   resumed,
-} from "../event-streams.ts"
+} from "../../event-streams.ts"
 import { reading, readOne } from "../owned.ts"
 import { runStatements } from "./runs.ts"
 
@@ -46,8 +47,8 @@ const stateOf = prepared((db) =>
     .prepare("run_state"),
 )
 
-const write = ({ id, step, status }: Event): string =>
-  `id: ${id}\nevent: ${step === null ? "status" : "step"}\ndata: ${JSON.stringify(step === null ? { status } : { name: step, status })}\n\n`
+const write = ({ id, step, status }: Event): Uint8Array =>
+  step === null ? eventOf(id, "status", { status }) : eventOf(id, "step", { name: step, status })
 
 /** Sends a run's changes as they happen, until it ends. */
 export const runEventRoutes = createRoutes()
@@ -59,10 +60,9 @@ const follow = async (
   since: number | undefined,
   mayRead: () => Promise<boolean>,
 ): Promise<void> => {
-  const text = new TextEncoder()
   let last = since ?? 0
   let unchecked = 0
-  const send = (event: Event): void => stream.send(text.encode(write(event)))
+  const send = (event: Event): void => stream.send(write(event))
   const round = async (): Promise<void> => {
     if (unchecked >= checkMs) {
       if (!(await mayRead())) return stream.end()

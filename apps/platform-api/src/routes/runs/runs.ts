@@ -8,7 +8,7 @@ import { sendOwn } from "../conditional.ts"
 import { listRoute, readOne, readPage, recordRoute } from "../owned.ts"
 import { record, recordId, text, time } from "../record.ts"
 import type { PreparedVersion, ReadAst } from "../../compiler/tasks.ts"
-import { errors } from "../../errors.ts"
+import { errors, wrongField } from "../../errors.ts"
 import { ownRun, ownSpec } from "../../records/own.ts"
 import { addVersion, versionOrLatest } from "../../records/spec-versions.ts"
 import { beginRun, stepsDone } from "../../work/begin.ts"
@@ -155,8 +155,7 @@ const operations: Readonly<
 const versionOf = (input: z.infer<typeof newRun>, ast: ReadAst | undefined): PreparedVersion | undefined => {
   if (ast === undefined) return undefined
   if (input.spec_version_id == null) return versionIn(ast)
-  const reason = "can't be used together with ast_payload"
-  throw errors.fail("invalid-request", { details: { path: "spec_version_id", reason } })
+  throw wrongField("invalid-request", "spec_version_id", "can't be used together with ast_payload")
 }
 
 export const runChangeRoutes = createRoutes()

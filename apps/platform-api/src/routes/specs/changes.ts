@@ -4,7 +4,7 @@ import { diffText, type MadeDiff, type PreparedVersion, type ReadAst } from "../
 import { policies, requestMs } from "../../auth/guard.ts"
 import { eq, type Orm, theRow } from "../../db/database.ts"
 import { specs } from "../../db/schema/index.ts"
-import { errors } from "../../errors.ts"
+import { wrongField } from "../../errors.ts"
 import { makeSpecSlug } from "../../records/names.ts"
 import { checkName, checkNumber, checkRenamed, deprecatedNow, ownSpec, showAtOnce } from "../../records/own.ts"
 import { shareSpec } from "../../records/sharing.ts"
@@ -25,8 +25,7 @@ const firstVersion = (input: z.infer<typeof newSpec>, ast: ReadAst | undefined):
   const version = ast && versionIn(ast)
   const isEntity = version?.entities.some(({ stateName }) => stateName === input.entity_name) ?? true
   if (input.entity_name === undefined || isEntity) return version
-  const reason = "isn't an entity of ast_payload"
-  throw errors.fail("invalid-request", { details: { path: "entity_name", reason } })
+  throw wrongField("invalid-request", "entity_name", "isn't an entity of ast_payload")
 }
 
 export const specChangeRoutes = createRoutes()
@@ -50,22 +49,19 @@ specChangeRoutes.openapi(createSpec, (c) => {
   return change(c, async ({ tx, at, userId, config, tell }) => {
     await checkNumber(tx, userId, config.perOwner.specs)
     await checkName(tx, userId, input.name)
-    const [spec] = await tx
-      .insert(specs)
-      .values({
-        ownerId: userId,
-        name: input.name,
-        entityName: prepared === undefined ? null : (input.entity_name ?? null),
-        description: input.description ?? null,
-        urlSlug: makeSpecSlug(input.name, c.get("dependencies").randomBytes),
-        websocketUrl: input.websocket_url ?? null,
-        visibility: input.visibility,
-        latestVersion: 0,
-        createdAt: at,
-        updatedAt: at,
-      })
-      .returning()
-    if (spec === undefined) throw new Error("the spec was not stored")
+    const row = {
+      ownerId: userId,
+      name: input.name,
+      entityName: prepared === undefined ? null : (input.entity_name ?? null),
+      description: input.description ?? null,
+      urlSlug: makeSpecSlug(input.name, c.get("dependencies").randomBytes),
+      websocketUrl: input.websocket_url ?? null,
+      visibility: input.visibility,
+      latestVersion: 0,
+      createdAt: at,
+      updatedAt: at,
+    }
+    const spec = theRow(await tx.insert(specs).values(row).returning())
     if (input.shared_with !== undefined) await shareSpec(tx, spec.id, input.shared_with)
     await tell("spec.create", `spec:${spec.id}`)
     if (prepared !== undefined) {

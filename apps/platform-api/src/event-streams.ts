@@ -1,14 +1,12 @@
 // Server-sent events, as every stream of the service sends them.
 import type { Context } from "hono"
-import type { HeaderDocs } from "./create-route.ts"
+import type { HeaderDocs } from "./routes/create-route.ts"
 
 export const commentMs = 15_000
 /** How long a stream's slot stays taken after its replica dies. */
 export const leaseMs = 30_000
 // The most unread bytes that are kept for a client.
 const mostWaitingBytes = 256 * 1024
-
-const comment = new TextEncoder().encode(": still here\n\n")
 
 export const eventStreamHeaders = {
   "content-type": "text/event-stream",
@@ -37,11 +35,16 @@ export const lastEventId = (c: Context): number | undefined => {
 export const lostPlace =
   "was never issued, or is older than what is kept: begin again. Read everything, then continue without it"
 
+const text = new TextEncoder()
+
+export const commentOf = (words: string): Uint8Array => text.encode(`: ${words}\n\n`)
+
+export const eventOf = (id: number, event: string, data: object): Uint8Array =>
+  text.encode(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+
 /** Tells a client that what it missed isn't known. Its next connection continues after `id`. */
-export const beginAgain = (id: number): Uint8Array => {
-  const data = { code: "invalid-request", error: `The id ${lostPlace}.`, retryable: false }
-  return new TextEncoder().encode(`id: ${id}\nevent: begin-again\ndata: ${JSON.stringify(data)}\n\n`)
-}
+export const beginAgain = (id: number): Uint8Array =>
+  eventOf(id, "begin-again", { code: "invalid-request", error: `The id ${lostPlace}.`, retryable: false })
 
 export type EventStream = {
   /** Sends an event. A client that leaves too much unread is disconnected. */
@@ -101,7 +104,7 @@ export const createEventStreams = ({ stopping }: { readonly stopping: AbortSigna
           },
           hasEnded: () => ended,
         }
-        const timer = setInterval(stream.send, commentMs, comment).unref()
+        const timer = setInterval(stream.send, commentMs, commentOf("still here")).unref()
         leave = () => {
           if (ended) return
           ended = true
