@@ -4,7 +4,7 @@ import { z } from "zod"
 import platform from "../apps/platform-api/openapi.json" with { type: "json" }
 import { serviceFailure } from "../apps/cli/src/errors.ts"
 import { run } from "../apps/cli/src/run.ts"
-import { errorEnvelope } from "../apps/relay/src/document/envelope.ts"
+import { errorEnvelope } from "../apps/relay/src/document.ts"
 import { routes } from "../apps/relay/src/routes/table.ts"
 import { testReceiver } from "./start-service.ts"
 

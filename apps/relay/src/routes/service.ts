@@ -1,7 +1,6 @@
 import { type Access, createRoute } from "@svc/openapi"
 import { z } from "zod"
-import { headers, json, failures } from "../document/describe-route.ts"
-import { aboutResponse, healthResponse, probeResponse } from "../document/envelope.ts"
+import { aboutResponse, failures, headers, healthResponse, json, probeResponse } from "../document.ts"
 
 const access: Access = { callers: ["anyone"] }
 const open = { method: "get" as const, tags: ["service"], security: [], "x-access": access }
