@@ -96,7 +96,9 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
     await page.getByRole("checkbox", { name: "context.slot" }).check()
     await page.locator(`${panel} th`, { hasText: "slot" }).waitFor()
     await page.getByRole("checkbox", { name: "parties.source" }).uncheck()
-    expect(await page.locator(`${panel} th`, { hasText: "source" }).count()).toBe(0)
+    await page.reload()
+    await page.locator(`${panel} th`, { hasText: "slot" }).waitFor()
+    expect(await page.locator(`${panel} th`, { hasText: "source" }).count(), "after a reload").toBe(0)
     await page.getByRole("combobox", { name: "Chart" }).selectOption("changes a second")
     const rate = page
       .locator(".plot[aria-label^='Chart of changes a second: ']")
@@ -120,12 +122,15 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
     await page.reload()
     await rows().first().waitFor()
     expect(await rows().count()).toBe(1)
-    const code = page.locator(".same-in code")
+    const code = page.locator(".same-in pre")
     expect(await code.innerText()).toContain(`watch transfers Wallet/state --key ${key} --take 20`)
     await page.getByRole("button", { name: "TypeScript" }).click()
     expect(await code.innerText()).toContain(`stream.watch("Wallet/state", { key: "${key}", take: 20 })`)
     await page.getByRole("button", { name: "WebSocket" }).click()
     expect(await code.innerText()).toContain(`{"type":"subscribe","view":"Wallet/state","key":"${key}","take":20}`)
+    await page.goto(at("/stacks/transfers"))
+    await code.getByText("websocat").waitFor()
+    expect(await page.locator(".same-in").innerText()).toContain("needs an API key")
     expect(await faultsOf(tab.page)).toEqual([])
   })
 
@@ -328,7 +333,7 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
         expect(await faultsOf(tab.page), `${path} ${width} ${colorScheme}`).toEqual([])
       }
     }
-    expect(await keptBy(page)).toEqual(nothingKept)
+    expect(await keptBy(page), "nothing but the chosen tool").toEqual({ ...nothingKept, local: ["svc.tool"] })
     await page.setViewportSize({ width: 1280, height: 800 })
   })
 })

@@ -11,3 +11,24 @@ export const noteInAddress = (choices: Readonly<Record<string, string>>, isStep 
   if (isStep) history.pushState(null, "", url)
   else history.replaceState(null, "", url)
 }
+
+const toolItem = "svc.tool"
+
+/** The tool whose code the reader chose last, here or on another page. A browser that lets a site store nothing throws. */
+export const chosenTool = (): string | null => {
+  const here = new URLSearchParams(location.search).get("in")
+  try {
+    return here ?? localStorage.getItem(toolItem)
+  } catch {
+    return here
+  }
+}
+
+export const chooseTool = (name: string): void => {
+  noteInAddress({ in: name })
+  try {
+    localStorage.setItem(toolItem, name)
+  } catch {
+    // Then it holds for this page.
+  }
+}

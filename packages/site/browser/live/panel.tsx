@@ -33,17 +33,19 @@ const smallColumns = 4
 /** The records and their chart, which can be held. */
 const Records = ({ feed, tick, base, isSmall, address, linkOf }: RecordsProps) => {
   const [held, hold] = useState<ReadonlyMap<string, unknown>>()
-  const [chosen, choose] = useState<readonly string[]>()
   const records = held ?? feed.records()
   const { all, first } = columnsOf(records, isSmall ? smallColumns : undefined)
-  const columns = chosen?.filter((path) => all.includes(path)) ?? first
+  const chosen = isSmall ? "" : address.chosen("columns")
+  const columns = chosen === "" ? first : all.filter((path) => chosen.split(",").includes(path))
+  // A comma alone: none is shown.
+  const chooseColumns = (shown: readonly string[]): void => address.choose({ columns: shown.join(",") || "," })
   return (
     <>
       <div class="controls">
         <button type="button" onClick={() => hold(held === undefined ? new Map(feed.records()) : undefined)}>
           {held === undefined ? "Pause" : "Resume"}
         </button>
-        {!isSmall && <ColumnsMenu all={all} shown={columns} onChange={choose} />}
+        {!isSmall && <ColumnsMenu all={all} shown={columns} onChange={chooseColumns} />}
         <Status
           feed={feed}
           isPaused={held !== undefined}
@@ -133,7 +135,7 @@ export const Panel = ({ place, isSmall, take }: Props) => {
       )}
       {/* Not before the first records, which would push it away. */}
       {!isSmall && watching !== undefined && feed?.isSettled() === true && (
-        <SameInTabs watching={{ ...watching, base, stack }} address={address} />
+        <SameInTabs watching={{ ...watching, base, stack }} />
       )}
     </>
   )

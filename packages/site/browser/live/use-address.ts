@@ -14,7 +14,7 @@ export const useAddress = () => {
   const chosen = new URLSearchParams(query)
   return {
     /** Empty: nothing was chosen. */
-    chosen: (name: "view" | "key" | "chart" | "in"): string => chosen.get(name) ?? "",
+    chosen: (name: "view" | "key" | "chart" | "columns"): string => chosen.get(name) ?? "",
     choose: (...choice: Parameters<typeof noteInAddress>): void => {
       noteInAddress(...choice)
       follow()

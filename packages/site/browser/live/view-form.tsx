@@ -15,7 +15,7 @@ export const ViewForm = ({ views, view, recordKey, onChoose }: Props) => {
   const [key, setKey] = useState(recordKey)
   useEffect(() => setKey(recordKey), [recordKey])
   const list = views.find(({ id, needsKey }) => !needsKey && isOfOne(id, view.id))
-  const watch = (id: string): void => onChoose({ view: id, key: "", chart: "" }, true)
+  const watch = (id: string): void => onChoose({ view: id, key: "", chart: "", columns: "" }, true)
   return (
     <form
       class="view-form"

@@ -1,4 +1,4 @@
-import { noteInAddress } from "../address.ts"
+import { chooseTool, chosenTool } from "../address.ts"
 import { copyText, make } from "../dom.ts"
 
 const shownMs = 1500
@@ -26,28 +26,8 @@ export const addCopyButton = (block: HTMLElement): void =>
 export const addPageCopy = (link: HTMLAnchorElement): void =>
   link.after(copyButton("Copy for an agent", async () => (await fetch(link.href)).text()))
 
-const toolItem = "svc.tool"
-
-/** The tool whose code the reader chose last, here or on another page. A browser that lets a site store nothing throws. */
-const chosenTool = (): string | null => {
-  const here = new URLSearchParams(location.search).get("in")
-  try {
-    return here ?? localStorage.getItem(toolItem)
-  } catch {
-    return here
-  }
-}
 /** Shows a tool's code in each group of the page. */
 const groups: ((tool: string) => void)[] = []
-const chooseTool = (name: string): void => {
-  noteInAddress({ in: name })
-  try {
-    localStorage.setItem(toolItem, name)
-  } catch {
-    // Then it holds for this page.
-  }
-  for (const show of groups) show(name)
-}
 
 /** Shows code for several tools for one of them at a time. */
 export const addTabs = (group: HTMLElement): void => {
@@ -69,6 +49,7 @@ export const addTabs = (group: HTMLElement): void => {
     names.push(name)
     tab.addEventListener("click", () => {
       chooseTool(name)
+      for (const showTool of groups) showTool(name)
       // Another block of this group may have the same name.
       show(index)
     })
