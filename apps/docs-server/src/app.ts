@@ -159,7 +159,7 @@ export const createApp = (dependencies: Dependencies) => {
     const known = site().library.corpus.images.get(path)
     const file = known === undefined ? undefined : await readFile(known).catch(() => undefined)
     const type = imageType(path)
-    if (file === undefined || type === undefined) throw errors.fail("not_found")
+    if (file === undefined || type === undefined) throw errors.fail("not_found", site().html.missing(c.req.path))
     return serveFile(c, file, { ...imagePolicy, "Content-Type": type })
   }
 

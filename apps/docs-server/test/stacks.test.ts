@@ -114,6 +114,22 @@ test("the list shows the latest changes, newest first, and skips those that it c
   expect((await get("/stacks")).text).toContain("version 3 published; it breaks readers")
 })
 
+test("the page of a withdrawn stack says so and leads to the registry, as does that of a stack that isn't public", async () => {
+  latest = [{ id: 1, at: "2026-11-20T10:30:00.000Z", stack: "gone", kind: "withdrawn" }]
+  const { get } = await serve()
+  await get("/stacks")
+  for (const [name, said] of [
+    ["gone", "The stack gone was withdrawn at 2026-11-20 10:30 UTC."],
+    ["unknown", "The registry has no public stack unknown. It may have been withdrawn or made private."],
+  ]) {
+    const page = await get(`/stacks/${name}`)
+    expect(page.status).toBe(404)
+    expect(page.text).toContain(said)
+    expect(page.text).toContain('<a href="/stacks.html">Stacks</a>')
+    expect((await get(`/stacks/${name}.md`, "text/markdown")).text).toContain(said)
+  }
+})
+
 test("stacks are pages without a script, as HTML and Markdown, even beyond the first page of the list", async () => {
   const { get } = await serve()
   const list = await get("/stacks")

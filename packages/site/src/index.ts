@@ -17,6 +17,14 @@ export {
 } from "./markdown.ts"
 export { createNavigation, hasText } from "./navigation.ts"
 export { longestRendered, renderPage } from "./render-page.ts"
-export { changeSchema, type Stack, stackMarkdown, stackSchema, stacksMarkdown } from "./stack-markdown.ts"
+export {
+  changeSchema,
+  minuteOf,
+  type Stack,
+  type StackChange,
+  stackMarkdown,
+  stackSchema,
+  stacksMarkdown,
+} from "./stack-markdown.ts"
 export { homeView, type Live, noStacksView, stacksView } from "./stacks-view.ts"
 export { errorView, indexView, pageView, type SearchResults, searchView } from "./views.ts"

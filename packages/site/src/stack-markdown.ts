@@ -47,7 +47,10 @@ export const changeSchema = z.object({
 
 export type Stack = z.infer<typeof stackSchema>
 export type StackEntity = z.infer<typeof entitySchema>
-type StackChange = z.infer<typeof changeSchema>
+export type StackChange = z.infer<typeof changeSchema>
+
+/** A time of ISO 8601 for readers: `2026-11-20 10:30 UTC`. */
+export const minuteOf = (time: string): string => `${time.slice(0, 16).replace("T", " ")} UTC`
 
 type Urls = { readonly baseUrl: string; readonly apiUrl: string }
 
@@ -154,11 +157,7 @@ const changeText = ({ kind, version, verdict }: StackChange): string => {
 
 const changesText = (changes: readonly StackChange[], { apiUrl, baseUrl }: Urls): string => {
   if (changes.length === 0) return ""
-  const rows = changes.map((change) => [
-    `${text(change.at.slice(0, 16).replace("T", " "))} UTC`,
-    code(change.stack),
-    changeText(change),
-  ])
+  const rows = changes.map((change) => [text(minuteOf(change.at)), code(change.stack), changeText(change)])
   const more = `[All changes](${apiUrl}/api/registry/changes); [Notifications](${baseUrl}/notifications.md) says how to follow them.`
   return `## Latest changes\n\n${table(["Time", "Stack", "Change"], rows)}\n\n${more}`
 }

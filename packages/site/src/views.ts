@@ -123,7 +123,7 @@ export const errorView = (
     title: status === 404 ? "Page not found" : message,
     main: html`<p class="muted">${status} <code>${code}</code></p>
       <h1>${status === 404 ? "Page not found" : message}</h1>
-      ${status === 404 ? "" : html`<p>${hint}</p>`}
+      <p>${status === 404 ? message : hint}</p>
       ${
         near.length === 0
           ? ""

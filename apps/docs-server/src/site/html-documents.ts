@@ -15,6 +15,7 @@ import {
   indexView,
   type Live,
   loadHighlighter,
+  minuteOf,
   type Look,
   pageLink,
   pageUrl,
@@ -219,10 +220,24 @@ export const createHtmlDocuments = (
       const lines = found?.texts.join("\n") ?? fault ?? "Ask with ?q= and a few words."
       return createDocument(markdownType, `# Search\n\n${lines}\n`, { "Cache-Control": "no-cache" })
     },
+    /** What is said of a path below the registry's that leads to no stack. */
+    missing: (path: string): { readonly message: string } | undefined => {
+      const [, name] = /^\/stacks\/([\w-]{1,100})(?:\.\w+)?$/.exec(path) ?? []
+      const copy = registry?.copy()
+      if (copy === undefined || name === undefined) return undefined
+      const change = copy.changes.find(({ stack }) => stack === name)
+      return change?.kind === "withdrawn"
+        ? { message: `The stack ${name} was withdrawn at ${minuteOf(change.at)}.` }
+        : { message: `The registry has no public stack ${name}. It may have been withdrawn or made private.` }
+    },
     /** An error as a page. @param path the requested path, as sent */
     error: (error: ApiError, path: string): Promise<Document> => {
-      const near = error.status === 404 ? nearestSlugs(corpus, decodePath(path) ?? path) : []
-      const pages = near.map((slug) => corpus.pages.get(slug)).filter((page) => page !== undefined)
+      const wanted = decodePath(path) ?? path
+      const near = error.status === 404 ? nearestSlugs(corpus, wanted) : []
+      const above = isStackPage(wanted.slice(1)) ? ["stacks"] : []
+      const pages = [...new Set([...above, ...near])]
+        .map((slug) => corpus.pages.get(slug))
+        .filter((page) => page !== undefined)
       return documentOf(errorView(look, error, pages))
     },
   }

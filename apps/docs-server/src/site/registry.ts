@@ -1,7 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises"
 import { readAtMost } from "@svc/common/read-at-most"
 import type { Logger } from "@svc/program"
-import { changeSchema, type Stack, stackMarkdown, stackSchema, stacksMarkdown } from "@svc/site"
+import {
+  changeSchema,
+  minuteOf,
+  type Stack,
+  type StackChange,
+  stackMarkdown,
+  stackSchema,
+  stacksMarkdown,
+} from "@svc/site"
 import { z } from "zod"
 import { hashOf, type Page, readPage } from "../corpus/corpus.ts"
 
@@ -16,6 +24,8 @@ const readable = <T extends z.ZodType>(schema: T, entries: readonly unknown[]): 
 type RegistryCopy = {
   readonly stacks: ReadonlyMap<string, Stack>
   readonly pages: ReadonlyMap<string, Page>
+  /** The latest changes, newest first. */
+  readonly changes: readonly StackChange[]
   readonly version: string
 }
 
@@ -177,7 +187,7 @@ export const createRegistry = ({
         const pages = texts
           .entries()
           .map(([slug, text]) => [slug, readPage(text.slice(0, most.pageCharacters), `${slug}.md`, slug)] as const)
-        copy = { stacks: new Map(stacks.map((stack) => [stack.name, stack])), pages: new Map(pages), version }
+        copy = { stacks: new Map(stacks.map((stack) => [stack.name, stack])), pages: new Map(pages), changes, version }
         onChange()
       }
       if (isFailing) log.info("the platform can be read again")
@@ -213,7 +223,7 @@ export const createRegistry = ({
     /** What readers of an old copy are told; undefined while the API answers. */
     note: () =>
       isFailing
-        ? `The platform API isn't answering. This is what the registry had at ${new Date(readAt).toISOString().slice(0, 16).replace("T", " ")} UTC.`
+        ? `The platform API isn't answering. This is what the registry had at ${minuteOf(new Date(readAt).toISOString())}.`
         : undefined,
     /** Reads the registry again if the copy is older than ten seconds; waits for that, but no longer than a second. */
     refresh: async () => {
