@@ -361,6 +361,8 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await page.getByText(String(body["slug"]), { exact: true }).waitFor()
     await button("Read the relay's limits for this account").click()
     await page.getByText("The operator has lowered none").waitFor()
+    await page.goto(consoleAt("specs/1"))
+    await page.getByText("The local stream of pnpm start serves public stacks only.").waitFor()
   })
 
   test("the commands shown in each view do what the view does", async () => {

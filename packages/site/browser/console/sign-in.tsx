@@ -123,7 +123,7 @@ export const SignIn = ({ apiUrl, note, onSignedIn }: Props) => {
           <p class="muted">
             The key stays in this tab and goes to {new URL(apiUrl).origin} alone. Signing out or {idleMinutes} minutes
             without use forget it. A person's key (<code>svc_sk_…</code>) comes from whoever runs this copy:{" "}
-            <code>pnpm start</code> keeps one in <code>apps/platform-api/.data/developer.key</code>.
+            <code>pnpm start</code> prints where it keeps one.
           </p>
         </section>
       </div>

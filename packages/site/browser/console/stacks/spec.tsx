@@ -61,6 +61,7 @@ export const SpecView = ({ id }: { readonly id: number }) => {
           <p class="muted">
             Stream: {spec.websocket_url === null ? "set by the operator" : brief(spec.websocket_url, 200)}. Created{" "}
             {when(spec.created_at)}.
+            {spec.visibility !== "public" && " The local stream of pnpm start serves public stacks only."}
           </p>
           <h3>Versions</h3>
           <ListTable
