@@ -75,6 +75,7 @@ const makeReplica = (upstream: string, port: number, ran: string[]): Replica => 
     const server = await serve({ host: "127.0.0.1", port, drainMs: ending === "stops" ? 5000 : 0 })
     server.handle(async (incoming, env) => {
       const { method, url } = incoming
+      if (url.endsWith("/refused")) return new Response("too much", { status: 413 })
       const { length } = await readBody({ env }, { limit: 1_000_000 })
       const headers = Object.fromEntries(incoming.headers)
       const id = headers["x-id"]
@@ -243,6 +244,19 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
       await bothServe()
     },
   )
+
+  test("a body that the service refuses before it has arrived gets the service's response, not a bad gateway", async () => {
+    const statuses: unknown[] = []
+    for (let round = 0; round < 20; round++) {
+      const bodies = Array<string>(20).fill("a".repeat(102_400))
+      const refused = bodies.map(async (body) => {
+        const options = { method: "POST", path: "/refused", headers: { "content-length": String(body.length) } }
+        return (await asked("relay", options, body)).status
+      })
+      statuses.push(...(await Promise.all(refused)))
+    }
+    expect(new Set(statuses)).toEqual(new Set([413]))
+  })
 
   // Where they counted, both replicas would be skipped for a second each time.
   test.skipIf(!proxy.balances).each(["POST", "GET"])(

@@ -283,6 +283,27 @@ test("a body that nobody reads is discarded, however slowly it arrives, and its 
   expect(received()).toMatch(/^HTTP\/1.1 404 [^]*HTTP\/1.1 204 /)
 })
 
+test("a connection that its client wants to end stays open while the refused body arrives, at most for a second", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { server } = await start()
+  const refuse = async () => {
+    const { socket, received } = await dial(server.port)
+    const head = "POST /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 300000\r\n\r\n"
+    socket.write(`${head}${"b".repeat(1000)}`)
+    await once(socket, "data")
+    for (let turn = 0; turn < 5; turn++) await passed()
+    expect([received().split("\r\n")[0], socket.readableEnded]).toEqual(["HTTP/1.1 404 Not Found", false])
+    return socket
+  }
+  const sending = await refuse()
+  sending.write("b".repeat(299_000))
+  expect(await once(sending, "close")).toEqual([false])
+  const silent = await refuse()
+  vi.advanceTimersByTime(1000)
+  expect(await once(silent, "close")).toEqual([false])
+})
+
 test("nothing after a request with Upgrade is served, because Node's parser would start inside a body", async () => {
   const { server } = await start()
   const upgrade = "GET /slow HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"

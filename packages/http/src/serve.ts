@@ -8,7 +8,7 @@ import { createConnections } from "./connections/connections.ts"
 import { createCutLog } from "./connections/cut-log.ts"
 import type { Exchange } from "./exchange.ts"
 import { logRequest, type RequestLogOptions, sentRequestId } from "./request-context.ts"
-import { endAfter } from "./requests/body.ts"
+import { endAfter, endAfterBody } from "./requests/body.ts"
 import { type Bounds, defaultBounds } from "./service-fields.ts"
 import { createUnparsedAnswer } from "./unparsed.ts"
 
@@ -122,6 +122,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
       outgoing.setHeader("x-request-id", exchange.requestId)
     }
     outgoing.setHeaders(headers)
+    endAfterBody(exchange)
     if (draining) endAfter(exchange)
     // HTTP/1.0 may go without a Host.
     const { host = incoming.httpVersion === "1.0" ? "localhost" : "" } = incoming.headers

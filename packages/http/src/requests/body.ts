@@ -24,6 +24,7 @@ const unreadBytes = 65_536
 // Each chunk of a body costs an event. On average they must have so many bytes, once there are more than a few hundred.
 const freeChunks = 512
 const leastBytesPerChunk = 32
+const lingerMs = 1000
 
 /** Whether a request's head announces a body (RFC 9112 section 6). It may have no bytes. */
 export const hasBody = ({ incoming: { headers } }: Exchange): boolean =>
@@ -40,6 +41,25 @@ export const isBodyless = (exchange: Exchange): boolean =>
 export const endAfter = (exchange: Exchange): void => {
   const { incoming, outgoing } = exchange
   if (!outgoing.headersSent && (incoming.complete || !hasBody(exchange))) outgoing.setHeader("connection", "close")
+}
+
+/**
+ * Keeps a connection open that its client wants to end with this response, until the request's body is there, at most a second
+ * longer: a reset could overtake the response, and a proxy would report a bad gateway.
+ */
+export const endAfterBody = (exchange: Exchange): void => {
+  const { incoming, outgoing } = exchange
+  if (outgoing.shouldKeepAlive || incoming.complete || !hasBody(exchange) || outgoing.hasHeader("connection")) return
+  outgoing.setHeader("connection", "keep-alive")
+  const end = (): void => incoming.socket.destroySoon()
+  incoming.once("end", () => {
+    if (outgoing.writableFinished) end()
+    else if (!outgoing.headersSent) outgoing.setHeader("connection", "close")
+  })
+  outgoing.once("finish", () => {
+    if (incoming.complete) end()
+    else setTimeout(end, lingerMs).unref()
+  })
 }
 
 /** Whether all of a request's body has arrived: reading it waits for nothing. */
