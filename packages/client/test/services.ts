@@ -77,7 +77,6 @@ export const startServices = async ({
     rollback: chain.rollback,
     relayUrl: url,
     platform,
-    tokenOf,
     killRelay,
     startRelay,
     stop: async (): Promise<void> => {
@@ -86,5 +85,3 @@ export const startServices = async ({
     },
   }
 }
-
-export type Services = Awaited<ReturnType<typeof startServices>>
