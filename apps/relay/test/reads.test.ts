@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { createReads } from "../src/upstream/reads.ts"
-import { blockHeight } from "../src/routes/block-height.ts"
+import { blockHeight } from "../src/routes/reads.ts"
 import type { UpstreamResponse } from "../src/upstream/upstream.ts"
 import { type FakeRpc, http, raw, result, rpcError, type Script, startFakeRpc } from "./fake-rpc.ts"
 import { type Relay, testRelay } from "./fixture.ts"

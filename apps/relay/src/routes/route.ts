@@ -32,3 +32,22 @@ export type Route = Definition & {
 }
 
 export const KiB = 1024
+
+/**
+ * Makes a route that reads from the provider.
+ * @param params checks the request, and makes the parameters of the provider's method
+ * @param arrange makes the response's members from the provider's result
+ */
+export const readRoute = <const D extends Definition>(
+  definition: D,
+  params: (body: z.output<D["request"]>, rules: ReturnType<Relay["rules"]>) => readonly unknown[],
+  arrange: (result: unknown) => unknown,
+): Route => ({
+  ...definition,
+  register: (app, relay) => {
+    app.openapi(relay.route<Definition>(definition), async (c) => {
+      const body = c.req.valid("json") as z.output<D["request"]>
+      return c.json(await relay.read<Definition>(c, definition, params(body, relay.rules(c)), arrange), 200)
+    })
+  },
+})

@@ -13,7 +13,7 @@ import {
   readableU64,
   viewParams,
 } from "./fields.ts"
-import { type Definition, KiB, type Route } from "./route.ts"
+import { KiB, readRoute } from "./route.ts"
 
 const maxAccounts = 16
 
@@ -73,35 +73,28 @@ const checkAccounts = (addresses: readonly string[]): void => {
   }
 }
 
-const definition = {
-  path: "/transactions/v1/simulate",
-  operation: "simulate",
-  summary: "Simulate a transaction",
-  scope: "transaction:inspect",
-  class: "inspect",
-  method: "simulateTransaction",
-  maxResponseBytes: 2048 * KiB,
-  request,
-  response,
-  codes: ["invalid_base64", "transaction_too_large", "invalid_transaction", "invalid_options", "invalid_accounts"],
-} as const satisfies Definition
-
-export const simulate: Route = {
-  ...definition,
-  register: (app, relay) => {
-    app.openapi(relay.route(definition), async (c) => {
-      const { transaction, sigVerify, replaceRecentBlockhash, innerInstructions, accounts, ...view } =
-        c.req.valid("json")
-      if (sigVerify && replaceRecentBlockhash) {
-        throw badRequest("invalid_options", "replaceRecentBlockhash", "cannot be combined with sigVerify")
-      }
-      if (accounts !== undefined) checkAccounts(accounts.addresses)
-      const { maxBytes, verify } = relay.rules(c)
-      checkTransaction(decodeBase64(transaction, "transaction", maxBytes), verify)
-      const options = { ...viewParams(view), encoding: "base64", sigVerify, replaceRecentBlockhash, innerInstructions }
-      const states = accounts && { encoding: "base64", addresses: accounts.addresses }
-      const params = [transaction, states ? { ...options, accounts: states } : options]
-      return c.json(await relay.read(c, definition, params, (result) => ({ ...absent, ...flatWithSlot(result) })), 200)
-    })
+export const simulate = readRoute(
+  {
+    path: "/transactions/v1/simulate",
+    operation: "simulate",
+    summary: "Simulate a transaction",
+    scope: "transaction:inspect",
+    class: "inspect",
+    method: "simulateTransaction",
+    maxResponseBytes: 2048 * KiB,
+    request,
+    response,
+    codes: ["invalid_base64", "transaction_too_large", "invalid_transaction", "invalid_options", "invalid_accounts"],
   },
-}
+  ({ transaction, accounts, commitment, minContextSlot, ...flags }, { maxBytes, verify }) => {
+    if (flags.sigVerify && flags.replaceRecentBlockhash) {
+      throw badRequest("invalid_options", "replaceRecentBlockhash", "cannot be combined with sigVerify")
+    }
+    if (accounts !== undefined) checkAccounts(accounts.addresses)
+    checkTransaction(decodeBase64(transaction, "transaction", maxBytes), verify)
+    const options = { ...viewParams({ commitment, minContextSlot }), encoding: "base64", ...flags }
+    const states = accounts && { accounts: { encoding: "base64", addresses: accounts.addresses } }
+    return [transaction, { ...options, ...states }]
+  },
+  (result) => ({ ...absent, ...flatWithSlot(result) }),
+)

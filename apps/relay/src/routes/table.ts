@@ -1,9 +1,6 @@
-import { blockHeight } from "./block-height.ts"
-import { fee } from "./fee.ts"
-import { latestBlockhash } from "./latest-blockhash.ts"
+import { blockHeight, fee, latestBlockhash, signatureStatus } from "./reads.ts"
 import type { Route } from "./route.ts"
 import { send } from "./send.ts"
-import { signatureStatus } from "./signature-status.ts"
 import { simulate } from "./simulate.ts"
 
 /** Every route to the provider. Other paths are unknown. */
