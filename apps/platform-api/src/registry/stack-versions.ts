@@ -3,7 +3,7 @@ import { diffText } from "../compiler/tasks.ts"
 import { and, type Database, desc, eq, inArray, type Orm } from "../db/database.ts"
 import { stackModules, stackVersions } from "../db/schema/index.ts"
 import { type Answer, createAnswerMemo, type Lookup } from "./answer.ts"
-import type { PublishedStack } from "./published-stack.ts"
+import type { PublishedStack } from "./registry.ts"
 import { astAnswerFor, sizeOf, type StoredAst } from "./stack-bytes.ts"
 import type { Language } from "./types/typed-module.ts"
 

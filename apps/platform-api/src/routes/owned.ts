@@ -5,8 +5,7 @@ import { type AppEnv, authenticated, policies } from "../auth/guard.ts"
 import type { Orm } from "../db/database.ts"
 import { type ErrorCode, errors } from "../errors.ts"
 import { access, idPath, keyFailures, nextLink, notModified, type Page, paged, pageQuery } from "./api.ts"
-import { createRoute } from "./create-route.ts"
-import { revalidated } from "./conditional.ts"
+import { createRoute, revalidated } from "./create-route.ts"
 
 const policy = policies.ownRecords
 

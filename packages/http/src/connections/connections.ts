@@ -1,6 +1,6 @@
 import type { Socket } from "node:net"
 import { addressBucket, bucketNetwork, type ClientAddress } from "../client-address.ts"
-import type { Exchange } from "../exchange.ts"
+import type { Exchange } from "../request-context.ts"
 import { endAfter, hasBody, takeBody } from "../requests/body.ts"
 import type { Bounds } from "../service-fields.ts"
 import { createTurns } from "./turns.ts"

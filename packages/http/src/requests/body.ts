@@ -1,7 +1,7 @@
 import { BodyError, type BodyFault } from "@svc/errors"
 import type { IncomingMessage } from "node:http"
 import { finished } from "node:stream"
-import type { Exchange } from "../exchange.ts"
+import type { Exchange } from "../request-context.ts"
 
 export type BodyOptions = {
   /** Largest body, in bytes. */

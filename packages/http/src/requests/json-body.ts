@@ -2,7 +2,7 @@ import { duplicateKey, hasMoreValues, isDeeper } from "@svc/common/json-text"
 import { BodyError } from "@svc/errors"
 import type { Context, MiddlewareHandler } from "hono"
 import { type BodyOptions, isBodyless, readBody } from "./body.ts"
-import type { HttpEnv } from "../exchange.ts"
+import type { HttpEnv } from "../request-context.ts"
 
 type JsonRules = {
   /** The most members and elements a text may have, in all. They are counted before anything is made of the text. */

@@ -4,8 +4,7 @@ import { builds, deploymentEvents, deployments, specs, specVersions } from "../.
 import { deploymentStatuses } from "../../records/transitions.ts"
 import { isOnPage, isVisible, selectVisible } from "../../records/visible.ts"
 import { createRoutes, idPath, paged, pageQuery } from "../api.ts"
-import { createRoute } from "../create-route.ts"
-import { revalidated, sendOwn } from "../conditional.ts"
+import { createRoute, revalidated, sendOwn } from "../create-route.ts"
 import { listRoute, readBelongings, reading, readingAs, readOne, readPage, recordRoute } from "../owned.ts"
 import { record, recordId, text, time } from "../record.ts"
 

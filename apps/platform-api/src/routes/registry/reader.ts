@@ -5,10 +5,9 @@ import { type AppEnv, type Caller, countRequest, identify, limitOn } from "../..
 import { type ErrorCode, errors } from "../../errors.ts"
 import type { Answer, Lookup } from "../../registry/answer.ts"
 import { sinceOf } from "../../registry/publication.ts"
-import type { PublishedStack } from "../../registry/published-stack.ts"
+import type { PublishedStack } from "../../registry/registry.ts"
 import { access, failures, preparedNotModified } from "../api.ts"
-import { revalidated } from "../conditional.ts"
-import { rateLimited, documented, type HeaderDocs } from "../create-route.ts"
+import { documented, type HeaderDocs, rateLimited, revalidated } from "../create-route.ts"
 
 type Found = { readonly answer: Answer; readonly headers?: Readonly<Record<string, string>> }
 

@@ -7,12 +7,11 @@ import { errors } from "../../errors.ts"
 import { astOfVersions, numbersOf } from "../../records/spec-versions.ts"
 import { isOnPage, isVisible, selectVisible } from "../../records/visible.ts"
 import { createRoutes, idPath, paged, pageQuery } from "../api.ts"
-import { createRoute } from "../create-route.ts"
-import { revalidated, sendOwn } from "../conditional.ts"
+import { createRoute, revalidated, sendOwn } from "../create-route.ts"
 import { listRoute, readBelongings, reading, readingAs, readOne, readPage, recordRoute } from "../owned.ts"
 import { record, recordId, text, time } from "../record.ts"
 import { deprecation, diffAnswer, schemaAnswer } from "../registry/schemas.ts"
-import { diffQuery, existing, pairOf } from "../registry/versions.ts"
+import { diffQuery, existing, pairOf } from "../registry/registry.ts"
 
 const spec = record({
   id: [specs.id, recordId.meta({ description: "Its id" })],
