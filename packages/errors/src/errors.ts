@@ -54,15 +54,6 @@ export class ApiError<Code extends string = string> extends Error {
   }
 }
 
-export type ErrorCatalog<
-  Code extends string = string,
-  Rows extends Readonly<Record<Code, ErrorRow>> = Readonly<Record<Code, ErrorRow>>,
-> = {
-  readonly rows: Rows
-  /** Makes the error of a row; throw what it returns. */
-  readonly fail: (code: Code, options?: ErrorOptions) => ApiError<Code>
-}
-
 type Texts = readonly [message: string, hint: string, retryable?: boolean]
 
 /** The rows of one status: of each code its message, the next step, and whether the same request may succeed later. */
@@ -93,13 +84,10 @@ export const explanationOf = (docsUrl: string, service: "platform" | "relay" | "
  * throw errors.fail("not-found", { details: { path: "id", reason: "isn't known" } })
  * ```
  */
-export const defineErrors = <const Rows extends Record<string, ErrorRow>>(
-  rows: Rows,
-): ErrorCatalog<Extract<keyof Rows, string>, Rows> => ({
+export const defineErrors = <const Rows extends Record<string, ErrorRow>>(rows: Rows) => ({
   rows,
-  fail: (code, options) => {
-    const row = rows[code]
-    if (row === undefined) throw new TypeError(`unknown error code: ${code}`)
-    return new ApiError(code, row, options)
-  },
+  /** Makes the error of a row; throw what it returns. */
+  fail: <Code extends Extract<keyof Rows, string>>(code: Code, options?: ErrorOptions): ApiError<Code> =>
+    // Of a generic key the compiler only knows that it may be missing.
+    new ApiError(code, rows[code] as ErrorRow, options),
 })

@@ -16,8 +16,7 @@ export const ownSpec = async (tx: Orm, userId: number, id: number): Promise<Spec
 }
 
 /** Locks the spec, even a deleted one, and its jobs. */
-const hold = async (tx: Orm, specId: number | null | undefined): Promise<void> => {
-  if (specId == null) return
+const hold = async (tx: Orm, specId: number): Promise<void> => {
   await tx.select({ id: specs.id }).from(specs).where(eq(specs.id, specId)).for("no key update")
   await lockJobsOf(tx, specId)
 }
@@ -31,7 +30,7 @@ const ownRecord =
       .select({ specId: table.specId })
       .from(table as typeof builds)
       .where(own)
-    await hold(tx, seen?.specId)
+    if (seen !== undefined) await hold(tx, seen.specId)
     const [row] = await tx
       .select()
       .from(table as typeof builds)

@@ -1,10 +1,9 @@
 import type { SQL } from "drizzle-orm"
 import type { PreparedVersion } from "../compiler/tasks.ts"
 import { and, desc, eq, inArray, type Orm, type Queries, theRow } from "../db/database.ts"
-import { specs, specVersions } from "../db/schema/index.ts"
+import { builds, deploymentEvents, specs, specVersions } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import type { StoredAst } from "../registry/stack-bytes.ts"
-import { servedBefore } from "../work/records.ts"
 
 /** Somebody added a version meanwhile, so the prepared comparison is out of date. */
 export class VersionMoved extends Error {
@@ -133,7 +132,12 @@ export const versionNumbered = (tx: Orm, specId: number, number: number): Promis
 
 /** The version that was deployed before the current one. Throws deployment-state. */
 export const versionBefore = async (tx: Orm, deploymentId: number): Promise<number> => {
-  const [current, ...before] = await servedBefore(tx, deploymentId)
+  const [current, ...before] = await tx
+    .select({ id: builds.specVersionId })
+    .from(deploymentEvents)
+    .innerJoin(builds, eq(builds.id, deploymentEvents.buildId))
+    .where(and(eq(deploymentEvents.deploymentId, deploymentId), eq(deploymentEvents.newStatus, "active")))
+    .orderBy(desc(deploymentEvents.id))
   const previous = before.find(({ id }) => id !== current?.id)
   if (previous === undefined)
     throw errors.fail("deployment-state", { message: "No other version was deployed before. Name one in to_version." })

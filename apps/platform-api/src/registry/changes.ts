@@ -1,7 +1,22 @@
 // The registry's changes for readers. `stack-changes.ts` adds the rows.
 import { coalesce } from "../coalesce.ts"
 import { registryChanges, registryState } from "../db/schema/index.ts"
-import { and, asc, type Database, desc, eq, gt, inArray, isNull, lt, lte, or, orm, sql } from "../db/database.ts"
+import {
+  and,
+  asc,
+  type Database,
+  desc,
+  eq,
+  gt,
+  inArray,
+  isNull,
+  lt,
+  lte,
+  or,
+  orm,
+  sql,
+  theRow,
+} from "../db/database.ts"
 import { eventOf } from "../event-streams.ts"
 import { type Audience, sees } from "./audience.ts"
 
@@ -65,20 +80,21 @@ export const readChanges = async (
 export const canContinue = async (database: Database, after: number): Promise<boolean> => {
   if (after === 0) return true
   const oldest = sql<number | null>`(select min(${registryChanges.id}) from ${registryChanges})`.mapWith(Number)
-  const [state] = await database
-    .within(readMs)
-    .run((db) => db.select({ newest: registryState.revision, oldest }).from(registryState))
-  const { newest = 0, oldest: kept = null } = state ?? {}
+  const state = { newest: registryState.revision, oldest }
+  const read = await database.within(readMs).run((db) => db.select(state).from(registryState))
+  const { newest, oldest: kept } = theRow(read)
   return after <= newest && after >= (kept ?? 0)
 }
 
-/** Deletes changes that are older than the promised time, up to `limit` rows. Returns their number. */
-export const forgetChanges = (database: Database, days: number, limit = 5000): Promise<number> =>
-  database.within(readMs).run(async (db) => {
+const deletedAtOnce = 5000
+
+/** Deletes changes that are older than the promised time. */
+export const forgetChanges = (database: Database, days: number): Promise<unknown> =>
+  database.within(readMs).run((db) => {
     const { id, at } = registryChanges
     const isOld = lt(at, sql`now() - make_interval(days => ${days}::integer)`)
-    const old = db.select({ id }).from(registryChanges).where(isOld).orderBy(asc(at)).limit(limit)
-    return (await db.delete(registryChanges).where(inArray(id, old)).returning({ id })).length
+    const old = db.select({ id }).from(registryChanges).where(isOld).orderBy(asc(at)).limit(deletedAtOnce)
+    return db.delete(registryChanges).where(inArray(id, old))
   })
 
 export const presentChange = ({ id, at, stack, kind, version, verdict, bump, ...change }: StoredChange) => ({

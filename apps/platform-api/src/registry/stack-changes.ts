@@ -1,5 +1,5 @@
 // What readers are told of each change of a stack, in the transaction that makes it. Only `publication.ts` writes stacks.
-import { and, desc, eq, ne, or, type Orm, sql } from "../db/database.ts"
+import { and, desc, eq, ne, or, type Orm, sql, theRow } from "../db/database.ts"
 import { type changeKinds, registryChanges, registryState, specShares, type stacks } from "../db/schema/index.ts"
 import type { SchemaDiff } from "./schema/diff.ts"
 
@@ -78,11 +78,8 @@ const changesBetween = (
 
 /** Numbers a publication. The lock on the one row makes publications wait for each other until they commit. */
 export const raiseRevision = async (tx: Orm): Promise<number> => {
-  const [state] = await tx
-    .update(registryState)
-    .set({ revision: sql`${registryState.revision} + 1` })
-    .returning()
-  return state?.revision ?? 1
+  const revision = sql`${registryState.revision} + 1`
+  return theRow(await tx.update(registryState).set({ revision }).returning()).revision
 }
 
 /** The accounts that can read a stack while it is private: its owner and those the spec is shared with. */

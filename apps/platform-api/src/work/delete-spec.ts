@@ -1,5 +1,5 @@
-import { and, eq, isNotNull, isNull, type Orm, orm } from "../db/database.ts"
-import { builds, deployments, jobs, runs, specs } from "../db/schema/index.ts"
+import { and, eq, isNull, type Orm, orm } from "../db/database.ts"
+import { builds, deployments, runs, specs } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { unshareSpec } from "../records/sharing.ts"
 import { lifeCycles } from "../records/transitions.ts"
@@ -16,25 +16,12 @@ const reason = "the spec was deleted"
  */
 export const deleteSpec = async (tx: Orm, specId: number, at: Date): Promise<void> => {
   await lockJobsOf(tx, specId)
-  // First, because this returns a deployment in progress to its previous status. Imported builds have no job.
-  const open = and(
-    eq(builds.specId, specId),
-    orm.notInArray(builds.status, lifeCycles.build.ended),
-    orm.exists(
-      tx
-        .select({ id: jobs.recordId })
-        .from(jobs)
-        .where(and(eq(jobs.kind, "build"), eq(jobs.recordId, builds.id))),
-    ),
-  )
+  // First, because this returns a deployment in progress to its previous status.
+  const open = and(eq(builds.specId, specId), orm.notInArray(builds.status, lifeCycles.build.ended))
   for (const build of await tx.select().from(builds).where(open).for("no key update")) {
     await endBuild(tx, build, "failed", reason, at)
   }
-  const going = and(
-    eq(runs.specId, specId),
-    orm.notInArray(runs.status, lifeCycles.run.ended),
-    isNotNull(runs.specVersionId),
-  )
+  const going = and(eq(runs.specId, specId), orm.notInArray(runs.status, lifeCycles.run.ended))
   for (const run of await tx.select().from(runs).where(going).for("no key update")) await failRun(tx, run, reason, at)
   const ofSpec = and(eq(deployments.specId, specId), isNull(deployments.deletedAt))
   const all = await tx.select().from(deployments).where(ofSpec).for("no key update")

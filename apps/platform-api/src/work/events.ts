@@ -1,6 +1,6 @@
 // Records move by events. The database derives their status and rejects forbidden transitions.
 import type { SQLWrapper } from "drizzle-orm"
-import { and, eq, inArray, type Orm, sql } from "../db/database.ts"
+import { and, eq, inArray, type Orm, sql, theRow } from "../db/database.ts"
 import { buildEvents, builds, deploymentEvents, deployments, runEvents, runs, runSteps } from "../db/schema/index.ts"
 import type { buildStatuses, deploymentStatuses, runStatuses } from "../records/transitions.ts"
 
@@ -62,11 +62,8 @@ export const moveDeployment = async (
 ): Promise<number> => {
   const deployedAt = tx.select({ at: deployments.lastDeployedAt }).from(deployments).where(eq(deployments.id, id))
   const createdAt = notBefore(at, deployedAt)
-  const [row] = await tx
-    .insert(deploymentEvents)
-    .values({ deploymentId: id, newStatus, createdAt, ...event })
-    .returning({ id: deploymentEvents.id })
-  return row?.id ?? 0
+  const row = { deploymentId: id, newStatus, createdAt, ...event }
+  return theRow(await tx.insert(deploymentEvents).values(row).returning({ id: deploymentEvents.id })).id
 }
 
 export const moveRun = async (tx: Orm, runId: number, newStatus: RunStatus, at: Date): Promise<void> => {

@@ -1,5 +1,5 @@
 // What steps read. Records that are about to change are locked.
-import { and, desc, eq, isNull, type Orm, orm, theRow } from "../db/database.ts"
+import { and, eq, isNull, type Orm, orm, theRow } from "../db/database.ts"
 import { builds, deploymentEvents, deployments, runs, specs, specVersions } from "../db/schema/index.ts"
 
 export type SpecRow = typeof specs.$inferSelect
@@ -63,13 +63,3 @@ export const versionOf = async (
     .where(eq(builds.id, deployment.currentBuildId ?? 0))
   return row?.version
 }
-
-/** Versions that a deployment served, newest first. */
-export const servedBefore = (tx: Orm, deploymentId: number): Promise<readonly { id: number; number: number }[]> =>
-  tx
-    .select({ id: specVersions.id, number: specVersions.versionNumber })
-    .from(deploymentEvents)
-    .innerJoin(builds, eq(builds.id, deploymentEvents.buildId))
-    .innerJoin(specVersions, eq(specVersions.id, builds.specVersionId))
-    .where(and(eq(deploymentEvents.deploymentId, deploymentId), eq(deploymentEvents.newStatus, "active")))
-    .orderBy(desc(deploymentEvents.id))
