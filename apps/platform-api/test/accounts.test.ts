@@ -1,15 +1,15 @@
 import { recogniseKey } from "@svc/keys"
 import { describe, expect, test } from "vitest"
 import { forgetSignups } from "../src/auth/accounts.ts"
-import { databaseKinds, testService } from "./service.ts"
+import { testService } from "./service.ts"
 
 const minuteMs = 60_000
 const patience = { timeout: 20_000, interval: 50 }
 const slugShape = /^agt_[0-9a-hjkmnp-tv-z]{10}$/
 const timeShape = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-describe.each(databaseKinds)("accounts on %s", (kind) => {
-  const service = testService(kind)
+describe("accounts", () => {
+  const service = testService("postgres")
 
   test("sign-up creates an agent whose key works at once and whose profile has the five fields", async () => {
     const { status, headers, body } = await service.call("POST", "/api/agents/signup", {
@@ -189,8 +189,8 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
   })
 })
 
-describe.each(databaseKinds)("the sign-up limit on %s", (kind) => {
-  const service = testService(kind, { SVC_SIGNUPS_PER_HOUR: "5" })
+describe("the sign-up limit", () => {
+  const service = testService("postgres", { SVC_SIGNUPS_PER_HOUR: "5" })
   const signUp = (from: string, body: unknown = {}) => service.call("POST", "/api/agents/signup", { from, body })
   const later = (minutes: number) =>
     service.database().query(`update signups set at = at - $1::int * interval '1 minute'`, [minutes])

@@ -4,13 +4,13 @@ import { startPostgres } from "@svc/testing"
 import { describe, expect, test, vi } from "vitest"
 import { insertKey } from "../src/auth/accounts.ts"
 import { setAgentStatus } from "../src/operator/accounts.ts"
-import { beforeTests, databaseKinds, serviceInTest, type TestService, testService } from "./service.ts"
+import { beforeTests, serviceInTest, type TestService, testService } from "./service.ts"
 import { newPerson } from "./work/person.ts"
 
 const origin = "https://app.example"
 
-describe.each(databaseKinds)("authentication on %s", (kind) => {
-  const service = testService(kind)
+describe("authentication", () => {
+  const service = testService("postgres")
   const agent = beforeTests(() => service.signUp())
   const owner = beforeTests(() => newPerson(service))
 

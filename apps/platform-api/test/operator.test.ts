@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { readConfig } from "../src/config.ts"
 import { smallAst } from "./registry/small-ast.ts"
 import { command, operate, startProgram } from "./program.ts"
-import { databaseKinds, temporaryFolder, testService } from "./service.ts"
+import { temporaryFolder, testService } from "./service.ts"
 
 const { folder, remove } = temporaryFolder()
 const env = { SVC_DATA_DIR: join(folder, "data") }
@@ -32,8 +32,8 @@ test("a generated signing key can be used exactly as printed", async () => {
   expect(keys.publicKeys).toHaveLength(1)
 })
 
-describe.each(databaseKinds)("commands on %s", (kind) => {
-  const service = testService(kind)
+describe("commands", () => {
+  const service = testService("postgres")
 
   const told = (line: string) => command(service, line.split(" "))
 

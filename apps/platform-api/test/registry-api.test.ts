@@ -6,9 +6,8 @@ import { gunzipSync } from "node:zlib"
 import { mintKey } from "@svc/keys"
 import { describe, expect, test } from "vitest"
 import { unpublish } from "../src/operator/publish.ts"
-import { sampleStacks } from "../stacks/index.ts"
 import { entity, field, smallAst, withFields } from "./registry/small-ast.ts"
-import { beforeTests, databaseKinds, publishStack, reached, serviceInTest, testService } from "./service.ts"
+import { beforeTests, publishStack, reached, serviceInTest, testService } from "./service.ts"
 
 /** Asks without any decoding, as fetch would do by itself. */
 const plain = async (url: string, headers: Record<string, string> = {}) => {
@@ -16,17 +15,15 @@ const plain = async (url: string, headers: Record<string, string> = {}) => {
   return { status: answer.statusCode, headers: answer.headers, body: await buffer(answer) }
 }
 
-describe.each(databaseKinds)("the registry on %s", (kind) => {
-  const service = testService(kind, { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })
+describe("the registry", () => {
+  const service = testService("postgres", { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })
   const agent = beforeTests(() => service.signUp())
 
   type Terms = Parameters<typeof publishStack>[3]
   const put = (name: string, more: Terms = {}, ast: unknown = smallAst()) => publishStack(service, name, ast, more)
 
-  test("a new embedded database has the sample stacks, and a server's database has none", async () => {
-    const { body } = await service.call("GET", "/api/registry")
-    const names = body.map(({ name }: { name: string }) => name)
-    expect(names).toEqual(kind === "embedded" ? sampleStacks.map((stack) => stack.name).sort() : [])
+  test("a new server's database has no stacks", async () => {
+    expect((await service.call("GET", "/api/registry")).body).toEqual([])
   })
 
   test("a published stack is served within two seconds, under its name in any case, and removed as quickly", async () => {

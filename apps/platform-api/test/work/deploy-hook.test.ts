@@ -6,7 +6,7 @@ import { readSettings } from "../../src/config.ts"
 import { approve } from "../../src/operator/publish.ts"
 import { type HookBody, hookBody } from "../../src/work/steps/hook-call.ts"
 import { nextCallMs } from "../../src/work/steps/hook.ts"
-import { beforeTests, databaseKinds, serviceInTest, testService } from "../service.ts"
+import { beforeTests, serviceInTest, testService } from "../service.ts"
 import { broken, first, newPerson } from "./person.ts"
 
 const secret = `whsec_${randomBytes(32).toString("base64")}`
@@ -30,9 +30,9 @@ const startHook = async () => {
   return { url: `${url}/hook`, calls, state, close }
 }
 
-describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
+describe("the deploy hook", () => {
   const receiver = beforeTests(startHook, ({ close }) => close())
-  const service = testService(kind, () => ({
+  const service = testService("postgres", () => ({
     SVC_DEPLOY_HOOK_URL: receiver.url,
     // The new one and the old one, while receivers change.
     SVC_DEPLOY_HOOK_SECRET: `whsec_${randomBytes(24).toString("base64")} ${secret}`,

@@ -49,26 +49,3 @@ test("simultaneous publish runs on two replicas finish once, in order per spec; 
   reading.abort()
   await Promise.all(readers)
 })
-
-test("all simultaneous runs of one person, at both replicas, are accepted and finish in order per spec", async () => {
-  const person = await newPerson(one)
-  const specs: number[] = []
-  for (let n = 0; n < 5; n++) specs.push((await person.newSpec(`burst-${n}`)).id)
-  const asked = await Promise.all(
-    Array.from({ length: full ? 200 : 10 }, (_, n) =>
-      (n % 2 === 0 ? one : other).call("POST", "/api/automation/runs", {
-        key: person.key,
-        body: { workflow: "publish", spec_id: specs[n % 5], ast_payload: astOf(n + 1), allow_breaking: true },
-      }),
-    ),
-  )
-  expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([202]))
-  const runs: { id: number; spec_id: number; completed_at: string }[] = []
-  for (const { body } of asked) runs.push(await person.endOfRun(body.id))
-  for (const spec of specs) {
-    const own = runs.filter(({ spec_id }) => spec_id === spec).toSorted((a, b) => a.id - b.id)
-    expect(own).toHaveLength(asked.length / 5)
-    const ended = own.map(({ completed_at }) => completed_at)
-    expect(ended).toEqual(ended.toSorted())
-  }
-})
