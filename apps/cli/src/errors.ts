@@ -185,8 +185,10 @@ export const usageError = (message: string, words?: string): CliError =>
   new CliError("usage", message, words === undefined ? {} : { next: `Next: ${`svc ${words}`.trimEnd()} --help` })
 
 /** The reason in an error of the operating system, without the stack and the path. */
-export const systemReason = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : String(error)
+export const systemReason = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  return "code" in error && typeof error.code === "string" ? error.code : error.message
+}
 
 /** Whether a file doesn't exist. A home folder of /dev/null contains none. */
 export const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(systemReason(error))

@@ -120,6 +120,7 @@ test("a wrong file, word or number is reported before any request", async () => 
   await writeFile(join(tool.home, "list.json"), "[]")
   await fails("push list.json --name a", "invalid-ast")
   await fails("push none.json --name a", "unreadable-file")
+  await fails("push /dev/zero --name a", "unreadable-file")
   for (const args of [
     "push first.json",
     "runs resume",

@@ -1,6 +1,8 @@
+import { createReadStream } from "node:fs"
 import { mkdir, open, readFile, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
 import { isObject, type JsonObject, parseJson } from "@svc/common/json-object"
+import { readAtMost } from "@svc/common/read-at-most"
 import { asCode, CliError, isMissing, systemReason } from "../errors.ts"
 
 /** Stands for the settings folder of a user without a home folder. There is nothing in it. */
@@ -87,9 +89,15 @@ export const readObject = async (path: string, code: string): Promise<JsonObject
   return value
 }
 
+/** More than an AST or a lock file has: the API takes 2 MiB. A device, such as /dev/zero, has no end. */
+export const largestFile = 8 * 2 ** 20
+
 /** The text of a file; undefined if it doesn't exist. */
-export const readTextFile = (path: string): Promise<string | undefined> =>
-  readFile(path, "utf8").catch((error: unknown) => {
+export const readTextFile = async (path: string): Promise<string | undefined> => {
+  try {
+    return (await readAtMost({ body: createReadStream(path) }, largestFile, "over 8 MiB")).toString()
+  } catch (error) {
     if (systemReason(error) === "ENOENT") return undefined
     throw new CliError("unreadable-file", `${path} can't be read (${systemReason(error)}).`)
-  })
+  }
+}

@@ -42,13 +42,14 @@ export const createFileStore = (given: string, files: Files): Store => {
     await handle.sync().finally(() => handle.close())
   }
 
-  const makeFolder = async (): Promise<void> => {
-    const first = await files.mkdir(folder, { recursive: true, mode: 0o700 })
-    if (first === undefined) return
-    for (let made = folder; ; made = dirname(made)) {
-      await syncFolder(dirname(made))
-      if (made === first) return
-    }
+  /** Makes a folder and those above it. Node's own recursive way never ends in a file system such as /proc, which has no new folders. */
+  const makeFolder = async (path: string): Promise<void> => {
+    if (await exists(path)) return
+    await makeFolder(dirname(path))
+    await files.mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
+      if (codeOf(error) !== "EEXIST") throw error
+    })
+    await syncFolder(dirname(path))
   }
 
   let cleaning: Promise<unknown> | undefined
@@ -98,7 +99,7 @@ export const createFileStore = (given: string, files: Files): Store => {
       const openDraft = () => files.open(draft, "wx", 0o600)
       const handle = await openDraft().catch(async (error: unknown) => {
         if (codeOf(error) !== "ENOENT") throw error
-        await makeFolder()
+        await makeFolder(folder)
         return openDraft()
       })
       try {

@@ -6,13 +6,12 @@ import { CliError, onCode } from "../../errors.ts"
 import { readEntry } from "../../explore/stack.ts"
 import { askCheck, publish, readAst } from "../../publish/push.ts"
 import { type Api, platformOf, readPages } from "../../services/api.ts"
+import { largestFile } from "../../settings/files.ts"
 import { apiOfOwner } from "../../settings/key.ts"
 import { fitting, shortened } from "../result.ts"
 import { defineTool } from "../tool.ts"
 
-/** More than the API takes: 2 MiB. A device, such as /dev/zero, has no end, and files of /proc have size 0, whatever is in them. */
-const largestFile = 8 * 2 ** 20
-
+/** Files of /proc have size 0, whatever is in them, and a pipe may never end. */
 const checkFile = async (path: string): Promise<void> => {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined || (found.isFile() && found.size > 0 && found.size <= largestFile)) return
