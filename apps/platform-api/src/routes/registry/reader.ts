@@ -9,20 +9,12 @@ import type { PublishedStack } from "../../registry/registry.ts"
 import { access, failures, preparedNotModified } from "../api.ts"
 import { documented, type HeaderDocs, rateLimited, revalidated } from "../create-route.ts"
 
-type Found = { readonly answer: Answer; readonly headers?: Readonly<Record<string, string>> }
+type Headers = Readonly<Record<string, string>>
 
-/** Finds what isn't in memory. The request is counted first. */
-type Later = () => Promise<Found>
+type Found = { readonly answer: Answer; readonly headers?: Headers }
 
-/** @param missing the error if there is none */
-export const foundBy = (lookup: Lookup, missing: ErrorCode, headers: Found["headers"] = {}): Found | Later => {
-  if (typeof lookup !== "function") return { answer: lookup, headers }
-  return async () => {
-    const answer = await lookup()
-    if (answer === undefined) throw errors.fail(missing)
-    return { answer, headers }
-  }
-}
+/** What a route responds with, and the error if there is none: `version-not-found` unless given. */
+type Wanted = { readonly lookup: Lookup; readonly missing?: ErrorCode; readonly headers?: Headers }
 
 /** What the registry's routes that anyone may read have in common. */
 export const registryRead = { tags: ["registry"], ...access("optional key") }
@@ -105,21 +97,20 @@ const notFound = async (c: Context<AppEnv>, name: string): Promise<never> => {
  * Responds with what `find` returns for the stack of this name. Without a stack the error is `stack-not-found`. A request
  * for what isn't in memory counts even if the client already has it, because that is known only later.
  */
-export const answer = async (c: Context<AppEnv>, name: string, find: (stack: PublishedStack) => Found | Later) => {
+export const answer = async (c: Context<AppEnv>, name: string, find: (stack: PublishedStack) => Wanted) => {
   const stack = c.get("dependencies").registry.find(c.get("caller").audience, name)
   if (stack === undefined) return notFound(c, name)
-  const found = find(stack)
-  const isLater = typeof found === "function"
+  const { lookup, missing = "version-not-found", headers } = find(stack)
+  const isLater = typeof lookup === "function"
   if (isLater) await count(c)
-  return send(c, withDeprecation(stack, isLater ? await found() : found), isLater)
+  const found = isLater ? await lookup() : lookup
+  if (found === undefined) throw errors.fail(missing)
+  return send(c, { answer: found, headers: { ...headers, ...deprecationOf(stack) } }, isLater)
 }
 
 /** For routes that respond by `answer`. */
 export const ofStack: HeaderDocs = { sets: { Deprecation: (status) => status < 400 } }
 
 /** RFC 9745: since when the stack is deprecated. */
-const withDeprecation = ({ deprecated }: PublishedStack, found: Found): Found => {
-  if (deprecated === null) return found
-  const since = Math.floor(Date.parse(sinceOf(deprecated)) / 1000)
-  return { ...found, headers: { ...found.headers, deprecation: `@${since}` } }
-}
+const deprecationOf = ({ deprecated }: PublishedStack): Headers =>
+  deprecated === null ? {} : { deprecation: `@${Math.floor(Date.parse(sinceOf(deprecated)) / 1000)}` }

@@ -9,7 +9,7 @@ import { languages, mediaType } from "../../registry/types/typed-module.ts"
 import { createRoutes, nextLink, paged, pageQuery } from "../api.ts"
 import { createRoute } from "../create-route.ts"
 import type { Body } from "../../registry/registry.ts"
-import { answer, asked, count, foundBy, ofStack, readingAs, registryRead, send } from "./reader.ts"
+import { answer, asked, count, ofStack, readingAs, registryRead, send } from "./reader.ts"
 import { astAnswer, detail, diffAnswer, namePath, schemaAnswer, versionsAnswer } from "./schemas.ts"
 import { changeRoutes } from "./changes.ts"
 
@@ -64,13 +64,14 @@ const listStackVersions = createRoute(
   paged,
 )
 stackVersionRoutes.openapi(listStackVersions, (c) =>
-  answer(c, c.req.valid("param").name, (stack) => async () => {
-    const page = c.req.valid("query")
-    const rows = await c.get("dependencies").versions.list(stack, { ...page, limit: page.limit + 1 })
-    const shown: z.infer<typeof versionsAnswer> = rows.slice(0, page.limit)
-    const link = rows.length > page.limit && { link: nextLink(c, page) }
-    return { answer: plainAnswer(JSON.stringify(shown)), headers: { ...link } }
-  }),
+  answer(c, c.req.valid("param").name, (stack) => ({
+    lookup: async () => {
+      const page = c.req.valid("query")
+      const rows = await c.get("dependencies").versions.list(stack, { ...page, limit: page.limit + 1 })
+      if (rows.length > page.limit) c.header("Link", nextLink(c, page))
+      return plainAnswer(JSON.stringify(rows.slice(0, page.limit) satisfies z.infer<typeof versionsAnswer>))
+    },
+  })),
 )
 
 const diffStackVersions = createRoute(
@@ -97,13 +98,14 @@ stackVersionRoutes.openapi(diffStackVersions, (c) =>
   answer(c, c.req.valid("param").name, (stack) => {
     const { versions } = c.get("dependencies")
     const given = c.req.valid("query")
-    const diff = (from: number, to: number) => foundBy(versions.diff(stack, from, to, ownerOf(c)), "version-not-found")
-    if (given.from !== undefined && given.to !== undefined) return diff(given.from, given.to)
-    return async () => {
+    const diff = (from: number, to: number) => versions.diff(stack, from, to, ownerOf(c))
+    if (given.from !== undefined && given.to !== undefined) return { lookup: diff(given.from, given.to) }
+    const lookup = async () => {
       const { from, to } = await pairOf(given, () => versions.numbers(stack.line))
       const made = diff(from, to)
       return typeof made === "function" ? made() : made
     }
+    return { lookup }
   }),
 )
 
@@ -124,12 +126,8 @@ const getStackTypes = createRoute(
 stackVersionRoutes.openapi(getStackTypes, (c) =>
   answer(c, c.req.valid("param").name, (stack) => {
     const { language, version: wanted = stack.version } = c.req.valid("query")
-    const headers = { "content-type": mediaType(language) }
-    return foundBy(
-      c.get("dependencies").versions.module(stack, wanted, language, ownerOf(c)),
-      "version-not-found",
-      headers,
-    )
+    const lookup = c.get("dependencies").versions.module(stack, wanted, language, ownerOf(c))
+    return { lookup, headers: { "content-type": mediaType(language) } }
   }),
 )
 
@@ -192,7 +190,7 @@ const getStack = createRoute(
   },
   ofStack,
 )
-registryRoutes.openapi(getStack, (c) => answer(c, c.req.valid("param").name, (stack) => ({ answer: stack.answer })))
+registryRoutes.openapi(getStack, (c) => answer(c, c.req.valid("param").name, (stack) => ({ lookup: stack.answer })))
 
 const content = (
   path: string,
@@ -220,8 +218,8 @@ const content = (
       const { registry, versions } = c.get("dependencies")
       const { version: wanted = stack.version } = c.req.valid("query")
       return wanted === stack.version
-        ? foundBy(registry.body(c.get("caller").audience, stack, pick), "stack-not-found")
-        : foundBy(versions[pick](stack, wanted), "version-not-found")
+        ? { lookup: registry.body(c.get("caller").audience, stack, pick), missing: "stack-not-found" }
+        : { lookup: versions[pick](stack, wanted) }
     }),
   )
 }
