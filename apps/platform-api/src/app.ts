@@ -9,17 +9,17 @@ import { DatabaseUnavailable, OutcomeUnknown } from "./db/errors.ts"
 import { errors, wrongField } from "./errors.ts"
 import { AstTooLarge } from "./registry/ast/document-fault.ts"
 import { agentRoutes } from "./routes/accounts/agents.ts"
-import { buildChangeRoutes, buildRoutes } from "./routes/builds/builds.ts"
+import { buildRoutes } from "./routes/builds/builds.ts"
 import { deploymentRoutes } from "./routes/deployments/deployments.ts"
 import { type Api, createRoutes } from "./routes/api.ts"
 import { headers } from "./routes/create-route.ts"
 import { healthRoutes } from "./routes/health.ts"
 import { keyRoutes } from "./routes/accounts/keys.ts"
 import { checkRoutes } from "./routes/registry/check.ts"
-import { registryRoutes, stackVersionRoutes } from "./routes/registry/registry.ts"
+import { registryRoutes } from "./routes/registry/registry.ts"
 import { astLinkRoutes } from "./routes/specs/ast-link.ts"
 import { deploymentChangeRoutes } from "./routes/deployments/changes.ts"
-import { runChangeRoutes, runRoutes } from "./routes/runs/runs.ts"
+import { runRoutes } from "./routes/runs/runs.ts"
 import { runEventRoutes } from "./routes/runs/events.ts"
 import { specChangeRoutes } from "./routes/specs/changes.ts"
 import { specRoutes } from "./routes/specs/specs.ts"
@@ -42,7 +42,6 @@ const allRoutes = [
   healthRoutes,
   registryRoutes,
   checkRoutes,
-  stackVersionRoutes,
   agentRoutes,
   keyRoutes,
   sessionRoutes,
@@ -53,9 +52,7 @@ const allRoutes = [
   runRoutes,
   runEventRoutes,
   specChangeRoutes,
-  buildChangeRoutes,
   deploymentChangeRoutes,
-  runChangeRoutes,
   astLinkRoutes,
 ]
 

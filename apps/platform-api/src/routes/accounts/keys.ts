@@ -30,6 +30,16 @@ import * as schemas from "./key-schemas.ts"
 
 const publishableDays = 365
 
+const makingCodes = ["invalid-key-name", "too-many-keys", "key-replaced", "outcome-unknown"] as const
+const rotatingCodes = ["invalid-key-id", "key-not-found", "key-not-active", "key-already-rotated"] as const
+const originCodes = [
+  "missing-origin-allowlist",
+  "invalid-origin",
+  "origin-allowlist-empty",
+  "origin-allowlist-too-many",
+  "origin-invalid-scheme",
+] as const
+
 /** Agents and people have the same key routes, at different paths. */
 const surfaces = [
   { path: "/api/agents/me/keys", policy: policies.agentAccount, kind: "ak", owner: "Agent" },
@@ -103,7 +113,7 @@ for (const { path, policy, kind, owner } of surfaces) {
     request: { body: jsonRequest(schemas.secretBody) },
     responses: {
       201: json("The key, shown only once", schemas.minted),
-      ...keyFailures(policy, ...bodyCodes, "invalid-key-name", "too-many-keys", "key-replaced", "outcome-unknown"),
+      ...keyFailures(policy, ...bodyCodes, ...makingCodes),
     },
   })
   keyRoutes.openapi(mintRoute, async (c) => c.json(await mint(c, c.req.valid("json")), 201, noStore))
@@ -119,19 +129,7 @@ for (const { path, policy, kind, owner } of surfaces) {
     request: { body: { ...jsonRequest(schemas.publishableBody), required: true } },
     responses: {
       201: json("The key, shown only once", schemas.minted),
-      ...keyFailures(
-        policy,
-        ...bodyCodes,
-        "invalid-key-name",
-        "missing-origin-allowlist",
-        "invalid-origin",
-        "too-many-keys",
-        "origin-allowlist-empty",
-        "origin-allowlist-too-many",
-        "origin-invalid-scheme",
-        "outcome-unknown",
-        "key-replaced",
-      ),
+      ...keyFailures(policy, ...bodyCodes, ...makingCodes, ...originCodes),
     },
   })
   keyRoutes.openapi(mintPublishableRoute, async (c) => {
@@ -151,18 +149,7 @@ for (const { path, policy, kind, owner } of surfaces) {
     request: { params: idPath, body: jsonRequest(schemas.rotateBody) },
     responses: {
       201: json("The key, shown only once", schemas.rotated),
-      ...keyFailures(
-        policy,
-        ...bodyCodes,
-        "invalid-key-name",
-        "invalid-key-id",
-        "too-many-keys",
-        "key-replaced",
-        "key-not-found",
-        "key-not-active",
-        "key-already-rotated",
-        "outcome-unknown",
-      ),
+      ...keyFailures(policy, ...bodyCodes, ...makingCodes, ...rotatingCodes),
     },
   })
   keyRoutes.openapi(rotateRoute, async (c) => {

@@ -88,8 +88,6 @@ const acceptedBuild = z.object({ build_id: z.int(), status: z.string(), message:
 const accepted = (id: number, status: string, message: string) =>
   ({ status: 202, body: { build_id: id, status, message }, location: `/api/builds/${id}` }) as const
 
-export const buildChangeRoutes = createRoutes()
-
 const startBuild = createRoute({
   method: "post",
   path: "/api/builds",
@@ -100,7 +98,7 @@ const startBuild = createRoute({
   request: { body: jsonRequest(newBuild) },
   responses: { 202: json("Accepted", acceptedBuild), ...changeFailures("spec-not-found", ...deployCodes) },
 })
-buildChangeRoutes.openapi(startBuild, (c) => {
+buildRoutes.openapi(startBuild, (c) => {
   const input = c.req.valid("json")
   return change(c, async ({ tx, at, userId, config, tell }) => {
     const spec = await ownSpec(tx, userId, input.spec_id)
@@ -124,7 +122,7 @@ const cancelBuild = createRoute({
   request: { params: idPath, body: jsonRequest(nothing) },
   responses: { 202: json("Cancelled", acceptedBuild), ...changeFailures("build-not-found", "build-state") },
 })
-buildChangeRoutes.openapi(cancelBuild, (c) => {
+buildRoutes.openapi(cancelBuild, (c) => {
   const { id } = c.req.valid("param")
   return change(c, async ({ tx, at, userId, tell }) => {
     const build = await ownBuild(tx, userId, id)

@@ -46,102 +46,6 @@ const ownerOf = (c: Context<AppEnv>): Owner => {
   return principal === undefined ? readerOwner(addressBucket(c.get("clientAddress"))) : accountOwner(principal)
 }
 
-export const stackVersionRoutes = createRoutes()
-
-const listStackVersions = createRoute(
-  {
-    method: "get",
-    path: "/api/registry/{name}/versions",
-    operationId: "listStackVersions",
-    summary: "List a stack's versions",
-    description: "Lists versions newest first, each with its difference from the previous one.",
-    ...registryRead,
-    middleware: [asked(pageQuery)],
-    request: { params: namePath, query: pageQuery },
-    responses: readingAs(json("Versions", versionsAnswer), "stack-not-found", "invalid-request"),
-  },
-  ofStack,
-  paged,
-)
-stackVersionRoutes.openapi(listStackVersions, (c) =>
-  answer(c, c.req.valid("param").name, (stack) => ({
-    lookup: async () => {
-      const page = c.req.valid("query")
-      const rows = await c.get("dependencies").versions.list(stack, { ...page, limit: page.limit + 1 })
-      if (rows.length > page.limit) c.header("Link", nextLink(c, page))
-      return plainAnswer(JSON.stringify(rows.slice(0, page.limit) satisfies z.infer<typeof versionsAnswer>))
-    },
-  })),
-)
-
-const diffStackVersions = createRoute(
-  {
-    method: "get",
-    path: "/api/registry/{name}/diff",
-    operationId: "diffStackVersions",
-    summary: "Compare two versions of a stack",
-    description: "Lists the changes between two versions, by default the two latest.",
-    ...registryRead,
-    middleware: [asked(diffQuery)],
-    request: { params: namePath, query: diffQuery },
-    responses: readingAs(
-      json("The difference", diffAnswer),
-      "stack-not-found",
-      "invalid-request",
-      "invalid-ast",
-      "version-not-found",
-    ),
-  },
-  ofStack,
-)
-stackVersionRoutes.openapi(diffStackVersions, (c) =>
-  answer(c, c.req.valid("param").name, (stack) => {
-    const { versions } = c.get("dependencies")
-    const given = c.req.valid("query")
-    const diff = (from: number, to: number) => versions.diff(stack, from, to, ownerOf(c))
-    if (given.from !== undefined && given.to !== undefined) return { lookup: diff(given.from, given.to) }
-    const lookup = async () => {
-      const { from, to } = await pairOf(given, () => versions.numbers(stack.line))
-      const made = diff(from, to)
-      return typeof made === "function" ? made() : made
-    }
-    return { lookup }
-  }),
-)
-
-const getStackTypes = createRoute(
-  {
-    method: "get",
-    path: "/api/registry/{name}/types",
-    operationId: "getStackTypes",
-    summary: "Get a stack's types",
-    description: "Returns a module that programs can import.",
-    ...registryRead,
-    middleware: [asked(typesQuery)],
-    request: { params: namePath, query: typesQuery },
-    responses: readingAs(modules, "stack-not-found", "invalid-request", "invalid-ast", "version-not-found"),
-  },
-  ofStack,
-)
-stackVersionRoutes.openapi(getStackTypes, (c) =>
-  answer(c, c.req.valid("param").name, (stack) => {
-    const { language, version: wanted = stack.version } = c.req.valid("query")
-    const lookup = c.get("dependencies").versions.module(stack, wanted, language, ownerOf(c))
-    return { lookup, headers: { "content-type": mediaType(language) } }
-  }),
-)
-
-/** The versions to compare. Defaults: the latest one, and the one before `to`. `numbers` returns them newest first. */
-export const pairOf = async (
-  { from, to }: z.infer<typeof diffQuery>,
-  numbers: () => Promise<readonly number[]>,
-): Promise<{ readonly from: number; readonly to: number }> => {
-  if (from !== undefined && to !== undefined) return { from, to }
-  const all = await numbers()
-  const last = to ?? existing(all[0])
-  return { from: from ?? all.find((number) => number < last) ?? last, to: last }
-}
-
 const listQuery = pageQuery.extend({
   include: z.enum(["schema"], "can only be schema").optional().meta({ description: "Adds each stack's schema" }),
   q: z.string().max(200).default("").meta({ description: "Text in the name or the description" }),
@@ -225,3 +129,97 @@ const content = (
 }
 content("/api/registry/{name}/schema", "getStackSchema", "Get a stack's schema", schemaAnswer, "schema", "name")
 content("/api/registry/stacks/{stack}/ast", "getStackAst", "Get a stack's AST", astAnswer, "ast", "stack")
+
+const listStackVersions = createRoute(
+  {
+    method: "get",
+    path: "/api/registry/{name}/versions",
+    operationId: "listStackVersions",
+    summary: "List a stack's versions",
+    description: "Lists versions newest first, each with its difference from the previous one.",
+    ...registryRead,
+    middleware: [asked(pageQuery)],
+    request: { params: namePath, query: pageQuery },
+    responses: readingAs(json("Versions", versionsAnswer), "stack-not-found", "invalid-request"),
+  },
+  ofStack,
+  paged,
+)
+registryRoutes.openapi(listStackVersions, (c) =>
+  answer(c, c.req.valid("param").name, (stack) => ({
+    lookup: async () => {
+      const page = c.req.valid("query")
+      const rows = await c.get("dependencies").versions.list(stack, { ...page, limit: page.limit + 1 })
+      if (rows.length > page.limit) c.header("Link", nextLink(c, page))
+      return plainAnswer(JSON.stringify(rows.slice(0, page.limit) satisfies z.infer<typeof versionsAnswer>))
+    },
+  })),
+)
+
+const diffStackVersions = createRoute(
+  {
+    method: "get",
+    path: "/api/registry/{name}/diff",
+    operationId: "diffStackVersions",
+    summary: "Compare two versions of a stack",
+    description: "Lists the changes between two versions, by default the two latest.",
+    ...registryRead,
+    middleware: [asked(diffQuery)],
+    request: { params: namePath, query: diffQuery },
+    responses: readingAs(
+      json("The difference", diffAnswer),
+      "stack-not-found",
+      "invalid-request",
+      "invalid-ast",
+      "version-not-found",
+    ),
+  },
+  ofStack,
+)
+registryRoutes.openapi(diffStackVersions, (c) =>
+  answer(c, c.req.valid("param").name, (stack) => {
+    const { versions } = c.get("dependencies")
+    const given = c.req.valid("query")
+    const diff = (from: number, to: number) => versions.diff(stack, from, to, ownerOf(c))
+    if (given.from !== undefined && given.to !== undefined) return { lookup: diff(given.from, given.to) }
+    const lookup = async () => {
+      const { from, to } = await pairOf(given, () => versions.numbers(stack.line))
+      const made = diff(from, to)
+      return typeof made === "function" ? made() : made
+    }
+    return { lookup }
+  }),
+)
+
+const getStackTypes = createRoute(
+  {
+    method: "get",
+    path: "/api/registry/{name}/types",
+    operationId: "getStackTypes",
+    summary: "Get a stack's types",
+    description: "Returns a module that programs can import.",
+    ...registryRead,
+    middleware: [asked(typesQuery)],
+    request: { params: namePath, query: typesQuery },
+    responses: readingAs(modules, "stack-not-found", "invalid-request", "invalid-ast", "version-not-found"),
+  },
+  ofStack,
+)
+registryRoutes.openapi(getStackTypes, (c) =>
+  answer(c, c.req.valid("param").name, (stack) => {
+    const { language, version: wanted = stack.version } = c.req.valid("query")
+    const lookup = c.get("dependencies").versions.module(stack, wanted, language, ownerOf(c))
+    return { lookup, headers: { "content-type": mediaType(language) } }
+  }),
+)
+
+/** The versions to compare. Defaults: the latest one, and the one before `to`. `numbers` returns them newest first. */
+export const pairOf = async (
+  { from, to }: z.infer<typeof diffQuery>,
+  numbers: () => Promise<readonly number[]>,
+): Promise<{ readonly from: number; readonly to: number }> => {
+  if (from !== undefined && to !== undefined) return { from, to }
+  const all = await numbers()
+  const last = to ?? existing(all[0])
+  return { from: from ?? all.find((number) => number < last) ?? last, to: last }
+}

@@ -157,8 +157,6 @@ const versionOf = (input: z.infer<typeof newRun>, ast: ReadAst | undefined): Pre
   throw wrongField("invalid-request", "spec_version_id", "can't be used together with ast_payload")
 }
 
-export const runChangeRoutes = createRoutes()
-
 const startRun = createRoute({
   method: "post",
   path: "/api/automation/runs",
@@ -172,7 +170,7 @@ const startRun = createRoute({
     ...changeFailures("invalid-ast", "spec-not-found", ...deployCodes),
   },
 })
-runChangeRoutes.openapi(startRun, (c) => {
+runRoutes.openapi(startRun, (c) => {
   const input = c.req.valid("json")
   const version = versionOf(input, c.get("upload")?.ast)
   return change(c, async ({ tx, at, userId, config, tell }) => {
@@ -203,7 +201,7 @@ for (const verb of ["resume", "retry", "cancel"] as const) {
     request: { params: idPath, body: jsonRequest(nothing) },
     responses: { 202: json("Accepted", runWithSteps), ...changeFailures("run-not-found", "run-state", ...more) },
   })
-  runChangeRoutes.openapi(route, (c) => {
+  runRoutes.openapi(route, (c) => {
     const { id } = c.req.valid("param")
     return change(c, async (made) => {
       const { tx, userId, config, tell } = made
