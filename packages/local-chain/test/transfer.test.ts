@@ -193,15 +193,6 @@ test("a minimum context slot that isn't reached is rejected with the current slo
   expect(error.context.contextSlot).toBe(await chain.rpc.getSlot().send())
 })
 
-test("slots of the three commitments are 0, 1 and 32 behind, and heights differ from slots", async () => {
-  chain.pass(40)
-  const slots = await Promise.all(
-    (["processed", "confirmed", "finalized"] as const).map((commitment) => chain.rpc.getSlot({ commitment }).send()),
-  )
-  expect(slots.map((slot) => (slots[0] ?? 0n) - slot)).toEqual([0n, 1n, 32n])
-  expect(await chain.rpc.getBlockHeight({ commitment: "processed" }).send()).toBeLessThan(slots[0] ?? 0n)
-})
-
 test("a block shows its transactions in every encoding", async () => {
   const payer = await fundedSigner(chain)
   const wire = await signed(payer, [memo("read me")], await latest())
