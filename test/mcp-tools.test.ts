@@ -192,26 +192,6 @@ test("a wait ends at once if it is cancelled or the client disconnects", { timeo
   expect(await runProgram(process.execPath, [tool, "mcp"], { env, stdin })).toMatchObject({ code: 0 })
 })
 
-test("it pays once under one id, and looks the transaction up", { timeout }, async () => {
-  const { wire, signature } = await wallet.signTransfer(1_000_000n)
-  const before = await wallet.recipientBalance()
-  const payment = { id: "rent", transaction: wire, purpose: "rent of May" }
-  const [first, second] = await Promise.all([mcp.call("submit_payment", payment), mcp.call("submit_payment", payment)])
-  expect(first).toMatchObject({ id: "rent", state: "landed", signature, err: null })
-  // The one that came second found the other's record.
-  const told = [first, second].map(({ replayed, ...rest }) => ({ replayed, rest }))
-  expect(told.filter(({ replayed }) => replayed === true)).toHaveLength(1)
-  expect(told[1]?.rest).toEqual(told[0]?.rest)
-  expect((await wallet.recipientBalance()) - before).toBe(1_000_000n)
-  const { wire: other } = await wallet.signTransfer(2_000_000n)
-  const reused = await mcp.fails("submit_payment", { id: "rent", transaction: other, purpose: "another" })
-  expect(reused).toMatchObject({ code: "id-reused", retryable: false })
-  expect(await mcp.call("list_payments")).toMatchObject({ payments: [{ id: "rent", state: "landed", signature }] })
-  expect(await mcp.call("settle_payments")).toEqual({ payments: [], hint: "No payment is open." })
-  expect(await mcp.call("list_payments", { open: true })).toEqual({ payments: [], hint: "No payment is open." })
-  expect(await mcp.call("get_transaction", { signature })).toMatchObject({ slot: expect.any(String), err: null })
-})
-
 test("with a person's key it publishes once, and gets notified of it", { timeout }, async () => {
   const ast_path = await writeJson("first.json", auctions.first)
   expect(await mcp.fails("publish_stack", { stack: "my-auctions", ast_path })).toMatchObject({

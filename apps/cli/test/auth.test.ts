@@ -91,17 +91,6 @@ test("if the key can't be stored, no agent is registered", async () => {
   expect(server.received.length).toBe(0)
 })
 
-test.each(["", "nonsense", "[]", '{"https://a.example": "text"}', '{"https://a.example": {}}', "null"])(
-  "a credentials file with %j stays unchanged, and no agent is registered",
-  async (content) => {
-    await mkdir(folder, { recursive: true })
-    await writeFile(file, content)
-    expectError(await svc("auth signup --json"), "credentials-unreadable")
-    expect(await readFile(file, "utf8")).toBe(content)
-    expect(server.received.length).toBe(0)
-  },
-)
-
 test("if saving fails after the agent was created, its key goes to standard output with a warning", async () => {
   // The folder goes while the API answers.
   const cruel = await serve(async (request) => {
