@@ -20,28 +20,19 @@ const isEncrypted = (hookUrl: string): boolean => {
 /** The deploy hook's secrets: one, or several separated by spaces. */
 export const hookSecretsIn = (setting: Secret): readonly string[] => setting.reveal().trim().split(/\s+/)
 
-const hookProblems = (hookUrl: string | undefined, given: Secret | undefined, insecure: boolean): string[] => {
-  const problems: string[] = []
-  if (hookUrl !== undefined && !insecure && !isEncrypted(hookUrl)) {
-    problems.push(
-      "SVC_DEPLOY_HOOK_URL: must start with https://, because each call carries a link to a private AST; SVC_DEPLOY_HOOK_INSECURE=true sends it unencrypted",
-    )
-  }
-  if (hookUrl !== undefined && given === undefined)
-    problems.push("SVC_DEPLOY_HOOK_SECRET: is required with SVC_DEPLOY_HOOK_URL")
-  if (given !== undefined && !hookSecretsIn(given).every((one) => /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(one))) {
-    problems.push(
-      "SVC_DEPLOY_HOOK_SECRET: must be whsec_ and 24 to 64 random bytes in base64, or several of these separated by spaces",
-    )
-  }
-  return problems
-}
+const hookProblems = (hookUrl: string | undefined, given: Secret | undefined, insecure: boolean) => [
+  hookUrl !== undefined &&
+    !insecure &&
+    !isEncrypted(hookUrl) &&
+    "SVC_DEPLOY_HOOK_URL: must start with https://, because each call carries a link to a private AST; SVC_DEPLOY_HOOK_INSECURE=true sends it unencrypted",
+  hookUrl !== undefined && given === undefined && "SVC_DEPLOY_HOOK_SECRET: is required with SVC_DEPLOY_HOOK_URL",
+  given !== undefined &&
+    !hookSecretsIn(given).every((one) => /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(one)) &&
+    "SVC_DEPLOY_HOOK_SECRET: must be whsec_ and 24 to 64 random bytes in base64, or several of these separated by spaces",
+]
 
-const templateProblems = (template: string | undefined): string[] =>
-  template === undefined ||
-  (template.includes("{slug}") && normaliseWebsocketUrl(template.replaceAll("{slug}", "a")) !== undefined)
-    ? []
-    : ["SVC_STREAM_URL_TEMPLATE: must be a ws:// or wss:// URL with {slug} in it"]
+const isTemplate = (text: string): boolean =>
+  text.includes("{slug}") && normaliseWebsocketUrl(text.replaceAll("{slug}", "a")) !== undefined
 
 const fields = {
   ...serviceFields(4003),
@@ -84,12 +75,14 @@ const fields = {
 
 /** The settings that operator commands need. Throws ConfigError with every problem. */
 export const readSettings = (env: Env) =>
-  loadConfig(fields, env, (config) => [
-    ...(config.signingKey !== undefined && config.signingKeyFile !== undefined
-      ? ["SVC_SESSION_SIGNING_KEY: set this or SVC_SESSION_SIGNING_KEY_FILE, not both"]
-      : []),
+  loadConfig(fields, env, ({ signingKey, signingKeyFile, streamUrlTemplate, ...config }) => [
+    signingKey !== undefined &&
+      signingKeyFile !== undefined &&
+      "SVC_SESSION_SIGNING_KEY: set this or SVC_SESSION_SIGNING_KEY_FILE, not both",
     ...hookProblems(config.deployHookUrl, config.deployHookSecret, config.deployHookInsecure),
-    ...templateProblems(config.streamUrlTemplate),
+    streamUrlTemplate !== undefined &&
+      !isTemplate(streamUrlTemplate) &&
+      "SVC_STREAM_URL_TEMPLATE: must be a ws:// or wss:// URL with {slug} in it",
   ])
 
 export type Settings = ReturnType<typeof readSettings>

@@ -40,14 +40,6 @@ const isWebSocket = (method: string, upgrade: string | undefined): boolean =>
 export const createApp = (dependencies: Dependencies) => {
   const { log, transactions, draining, version, publicUrl: url, docsUrl: docs } = dependencies
   const app = createApi<RelayEnv>({ getPath: sentPath })
-  const onBug = (error: unknown): void => {
-    // Only the name and the stack: the message and other members of an error could contain the transaction.
-    const [name, stack = ""] = error instanceof Error ? [error.name, error.stack] : [typeof error]
-    log.error(
-      { error: name, stack: stack.split("\n").filter((line) => line.startsWith("    at ")) },
-      "a request failed",
-    )
-  }
 
   app.use(requestContext)
   app.openapi(livez, (c) => c.json({ status: "ok" as const, missing: [] }, 200))
@@ -105,7 +97,15 @@ export const createApp = (dependencies: Dependencies) => {
 
   app.onError((error, c) => {
     const apiError = apiErrorOf(error)
-    if (apiError.code === "internal_error") onBug(apiError.cause)
+    if (apiError.code === "internal_error") {
+      const { cause } = apiError
+      // Only the name and the stack: the message and other members of an error could contain the transaction.
+      const [name, text = ""] = cause instanceof Error ? [cause.name, cause.stack] : [typeof cause]
+      log.error(
+        { error: name, stack: text.split("\n").filter((line) => line.startsWith("    at ")) },
+        "a request failed",
+      )
+    }
     return errorResponse(c, apiError, docs)
   })
 

@@ -58,43 +58,35 @@ const fields = {
 
 type Settings = ReturnType<typeof loadConfig<typeof fields>>
 
-const check = (settings: Settings, unusable: ReadonlySet<string>): string[] => {
-  const { usage, upstreamUrls, jwksUrl, publicKey, publicKeyFile, nodeEnv, host } = settings
-  const problems: string[] = []
+const check = (settings: Settings, unusable: ReadonlySet<string>) => {
+  const { usage, upstreamUrls, jwksUrl, publicKey, publicKeyFile, nodeEnv, host, enabled } = settings
   // A setting that can't be used has its own problem.
   const setNames = (settingsByVariable: Readonly<Record<string, unknown>>): string[] =>
-    Object.entries(settingsByVariable).flatMap(([name, value]) =>
-      value === undefined && !unusable.has(name) ? [] : [name],
-    )
-  if (usage.enabled) {
-    const needed = { SVC_TRANSACTION_USAGE_ENDPOINT: usage.endpoint, SVC_TRANSACTION_USAGE_TOKEN: usage.token }
-    const there = setNames(needed)
-    for (const name of Object.keys(needed)) {
-      if (!there.includes(name)) problems.push(`${name}: is required when SVC_TRANSACTION_USAGE_ENABLED is true`)
-    }
-  }
+    Object.keys(settingsByVariable).filter((name) => settingsByVariable[name] !== undefined || unusable.has(name))
+  const delivery = { SVC_TRANSACTION_USAGE_ENDPOINT: usage.endpoint, SVC_TRANSACTION_USAGE_TOKEN: usage.token }
+  const missing = usage.enabled ? Object.keys(delivery).filter((name) => !setNames(delivery).includes(name)) : []
   const keys = setNames({
     SVC_SESSION_JWKS_URL: jwksUrl,
     SVC_SESSION_PUBLIC_KEY: publicKey,
     SVC_SESSION_PUBLIC_KEY_FILE: publicKeyFile,
   })
-  if (keys.length > 1) problems.push(`${keys.join(", ")}: set only one of them`)
-  if (!settings.enabled) return problems
   const { own, chain, any } = upstreamUrls
-  if (setNames({ SVC_TRANSACTION_RPC_URL: own, CHAIN_RPC_URL: chain, RPC_URL: any }).length === 0) {
-    problems.push("SVC_TRANSACTION_RPC_URL: is required when SVC_TRANSACTIONS_ENABLED is true")
-  }
-  if (keys.length > 0 && settings.audiences.length === 0) {
-    problems.push("SVC_SESSION_AUDIENCE: is required with session keys: the stacks whose tokens this relay accepts")
-  }
-  if (keys.length === 0 && (nodeEnv === "production" || !isLoopback(host))) {
-    const where = nodeEnv === "production" ? "with NODE_ENV=production" : `on HOST=${host}`
-    problems.push(
+  const hasUpstream = setNames({ SVC_TRANSACTION_RPC_URL: own, CHAIN_RPC_URL: chain, RPC_URL: any }).length > 0
+  const where = nodeEnv === "production" ? "with NODE_ENV=production" : isLoopback(host) ? "" : `on HOST=${host}`
+  return [
+    ...missing.map((name) => `${name}: is required when SVC_TRANSACTION_USAGE_ENABLED is true`),
+    keys.length > 1 && `${keys.join(", ")}: set only one of them`,
+    enabled && !hasUpstream && "SVC_TRANSACTION_RPC_URL: is required when SVC_TRANSACTIONS_ENABLED is true",
+    enabled &&
+      keys.length > 0 &&
+      settings.audiences.length === 0 &&
+      "SVC_SESSION_AUDIENCE: is required with session keys: the stacks whose tokens this relay accepts",
+    enabled &&
+      keys.length === 0 &&
+      where !== "" &&
       `SVC_SESSION_JWKS_URL: the relay doesn't run unprotected ${where}: ` +
         "set it, SVC_SESSION_PUBLIC_KEY or SVC_SESSION_PUBLIC_KEY_FILE, and SVC_SESSION_AUDIENCE",
-    )
-  }
-  return problems
+  ]
 }
 
 /** The relay's settings. Throws one ConfigError with all problems. */

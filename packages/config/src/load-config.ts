@@ -41,7 +41,7 @@ const isField = (field: Field<unknown> | Fields): field is Field<unknown> => typ
 /**
  * Reads settings from the environment. A variable that is set but empty counts as unset. Throws one ConfigError with all
  * problems.
- * @param check returns problems with combinations of settings; `unusable` are the variables that have been reported already,
+ * @param check returns problems with combinations of settings, false for none; `unusable` are the variables that have been reported already,
  *   for which `config` has the defaults
  * @example
  * ```ts
@@ -51,7 +51,7 @@ const isField = (field: Field<unknown> | Fields): field is Field<unknown> => typ
 export const loadConfig = <F extends Fields>(
   fields: F,
   env: Readonly<Record<string, string | undefined>>,
-  check: (config: Config<F>, unusable: ReadonlySet<string>) => readonly string[] = () => [],
+  check: (config: Config<F>, unusable: ReadonlySet<string>) => readonly (string | false)[] = () => [],
 ): Config<F> => {
   const problems: string[] = []
   const unusable = new Set<string>()
@@ -74,7 +74,7 @@ export const loadConfig = <F extends Fields>(
     )
   // Each field's type guarantees the type of its value.
   const config = readAll(fields) as Config<F>
-  problems.push(...check(config, unusable))
+  problems.push(...check(config, unusable).filter((problem) => problem !== false))
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }

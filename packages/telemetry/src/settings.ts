@@ -94,19 +94,19 @@ export const fields = (prometheusPort: number, env: Env = {}) => ({
  * @see https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
  */
 export const readSettings = (env: Env, prometheusPort: number) =>
-  loadConfig(fields(prometheusPort, env), env, (settings) => [
-    ...(settings.configFile === undefined || settings.disabled
-      ? []
-      : ["OTEL_CONFIG_FILE: is not supported; unset it and set the OTEL_* variables"]),
-    ...(["METRICS", "TRACES"] as const).flatMap((signal) => {
-      const metrics = signal === "METRICS"
-      const { protocol, traceProtocol, metricProtocol, traceExporters, metricExporters } = settings
-      const own = metrics ? metricProtocol : traceProtocol
-      const exporters: readonly string[] = metrics ? metricExporters : traceExporters
-      if ((own ?? protocol) !== "grpc" || !exporters.includes("otlp")) return []
-      const variable = own === undefined ? "OTEL_EXPORTER_OTLP_PROTOCOL" : `OTEL_EXPORTER_OTLP_${signal}_PROTOCOL`
-      return [`${variable}: gRPC is not supported; use http/protobuf or http/json`]
-    }),
-  ])
+  loadConfig(fields(prometheusPort, env), env, (settings) => {
+    const { configFile, disabled, protocol } = settings
+    const byGrpc = (signal: string, own: typeof protocol | undefined, exporters: readonly string[]) =>
+      (own ?? protocol) === "grpc" &&
+      exporters.includes("otlp") &&
+      `OTEL_EXPORTER_OTLP_${own === undefined ? "" : signal}PROTOCOL: gRPC is not supported; use http/protobuf or http/json`
+    return [
+      configFile !== undefined &&
+        !disabled &&
+        "OTEL_CONFIG_FILE: is not supported; unset it and set the OTEL_* variables",
+      byGrpc("METRICS_", settings.metricProtocol, settings.metricExporters),
+      byGrpc("TRACES_", settings.traceProtocol, settings.traceExporters),
+    ]
+  })
 
 export type Settings = ReturnType<typeof readSettings>

@@ -15,10 +15,8 @@ const headColumns = {
   schemaBytes: sql<number>`octet_length(${schema})`,
   bodyBytes: sql<number>`octet_length(${schemaGzip}) + octet_length(${astGzip})`,
 }
-type HeadRow = Omit<typeof stacks.$inferSelect, "schema" | "schemaGzip" | "astGzip"> & {
-  readonly schemaBytes: number
-  readonly bodyBytes: number
-}
+type HeadRow = Omit<typeof stacks.$inferSelect, "schema" | "schemaGzip" | "astGzip"> &
+  Readonly<Record<"schemaBytes" | "bodyBytes", number>>
 
 /** A head, with its entry in lists. What can change without a new version comes from the row, not from its entry. */
 const fromRow = (row: HeadRow) => {

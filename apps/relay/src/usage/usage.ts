@@ -25,25 +25,6 @@ const batchAgeMs = 1000
 const maxSending = 4
 const flushMs = 5000
 
-/** Counts the lost records, and reports them at most once a second. */
-const createLossReport = (onLoss: (loss: UsageLoss) => void) => {
-  let loss = { dropped: 0, undelivered: 0 }
-  let timer: NodeJS.Timeout | undefined
-  const report = (): void => {
-    clearTimeout(timer)
-    timer = undefined
-    if (loss.dropped + loss.undelivered > 0) onLoss(loss)
-    loss = { dropped: 0, undelivered: 0 }
-  }
-  return {
-    add: (kind: keyof UsageLoss, count: number): void => {
-      loss[kind] += count
-      timer ??= setTimeout(report, batchAgeMs)
-    },
-    now: report,
-  }
-}
-
 /**
  * Makes the queue that delivers usage records in batches of 50, or those of one second. It is bounded, including the batches
  * that are being sent, and in memory: a receiver that is down for long, or a crash, costs records but no requests.
@@ -58,15 +39,27 @@ export const createUsage = ({
   readonly delivery: Delivery
   readonly onLoss: (loss: UsageLoss) => void
 }) => {
-  const losses = createLossReport(onLoss)
+  let losses = { dropped: 0, undelivered: 0 }
+  let lossTimer: NodeJS.Timeout | undefined
   const queue: UsageEvent[] = []
   const sending = new Set<Promise<void>>()
   let beingSent = 0
   let timer: NodeJS.Timeout | undefined
 
+  const reportLosses = (): void => {
+    clearTimeout(lossTimer)
+    lossTimer = undefined
+    if (losses.dropped + losses.undelivered > 0) onLoss(losses)
+    losses = { dropped: 0, undelivered: 0 }
+  }
+  const lose = (kind: keyof UsageLoss, count: number): void => {
+    losses[kind] += count
+    lossTimer ??= setTimeout(reportLosses, batchAgeMs)
+  }
+
   const send = async (batch: readonly UsageEvent[]): Promise<void> => {
     beingSent += batch.length
-    if (!(await delivery.deliver(JSON.stringify({ events: batch })))) losses.add("undelivered", batch.length)
+    if (!(await delivery.deliver(JSON.stringify({ events: batch })))) lose("undelivered", batch.length)
     beingSent -= batch.length
   }
 
@@ -92,7 +85,7 @@ export const createUsage = ({
   return {
     /** Queues a record and returns immediately. A full queue drops it. */
     record: (event: UsageEvent): void => {
-      if (queue.length + beingSent >= capacity) return losses.add("dropped", 1)
+      if (queue.length + beingSent >= capacity) return lose("dropped", 1)
       queue.push(event)
       arm()
       pump(false)
@@ -106,8 +99,8 @@ export const createUsage = ({
       pump(true)
       while (sending.size > 0) await Promise.all(sending)
       clearTimeout(deadline)
-      losses.add("undelivered", queue.splice(0).length)
-      losses.now()
+      lose("undelivered", queue.splice(0).length)
+      reportLosses()
     },
   }
 }
