@@ -31,8 +31,8 @@ const hookProblems = (hookUrl: string | undefined, given: Secret | undefined, in
     "SVC_DEPLOY_HOOK_SECRET: must be whsec_ and 24 to 64 random bytes in base64, or several of these separated by spaces",
 ]
 
-const isTemplate = (text: string): boolean =>
-  text.includes("{slug}") && normaliseWebsocketUrl(text.replaceAll("{slug}", "a")) !== undefined
+const isTemplate = (template: string): boolean =>
+  template.includes("{slug}") && normaliseWebsocketUrl(template.replaceAll("{slug}", "a")) !== undefined
 
 const fields = {
   ...serviceFields(4003),

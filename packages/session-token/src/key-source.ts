@@ -1,18 +1,6 @@
 import { isObject } from "@svc/common/json-object"
 import { readAtMost } from "@svc/common/read-at-most"
-import {
-  createLocalJWKSet,
-  createRemoteJWKSet,
-  type CryptoKey,
-  customFetch,
-  errors,
-  exportJWK,
-  type FetchImplementation,
-  importJWK,
-  importSPKI,
-  type JWK,
-  type JWSHeaderParameters,
-} from "jose"
+import * as jose from "jose"
 import { KeysUnavailableError } from "./errors.ts"
 import { type PublicJwk, publicJwk } from "./sign.ts"
 
@@ -21,25 +9,25 @@ export type KeySource = {
   /** The key set: the same object until it changes, undefined until it has been loaded once. */
   readonly current: () => object | undefined
   /** A key of the set, loaded again if it lacks this id. Throws KeysUnavailableError if none has been loaded yet. */
-  readonly find: (kid: string) => Promise<CryptoKey | undefined>
+  readonly find: (kid: string) => Promise<jose.CryptoKey | undefined>
 }
 
 type KeySet = { readonly keys: PublicJwk[] }
 
 /**
- * The Ed25519 keys of a JWK or a JWK set. A key without an id gets its thumbprint. Throws an Error if there are none.
+ * The Ed25519 keys of a jose.JWK or a jose.JWK set. A key without an id gets its thumbprint. Throws an Error if there are none.
  * @param onMalformed called for a key that can't be read
  */
 const readSet = async (value: unknown, onMalformed: (index: number) => void): Promise<KeySet> => {
   const entries: readonly unknown[] = isObject(value) && Array.isArray(value["keys"]) ? value["keys"] : [value]
   const keys = new Map<string, PublicJwk>()
   for (const [index, entry] of entries.entries()) {
-    const jwk: JWK | undefined = isObject(entry) ? { ...entry } : undefined
+    const jwk: jose.JWK | undefined = isObject(entry) ? { ...entry } : undefined
     // The set may contain other kinds of keys. They are ignored.
     if (jwk?.kty !== "OKP" || jwk.crv !== "Ed25519" || (jwk.use ?? "sig") !== "sig") continue
     try {
       const bare = await publicJwk(jwk)
-      await importJWK({ ...bare })
+      await jose.importJWK({ ...bare })
       const kid = typeof jwk.kid === "string" ? jwk.kid : bare.kid
       keys.set(kid, { ...bare, kid })
     } catch {
@@ -50,30 +38,30 @@ const readSet = async (value: unknown, onMalformed: (index: number) => void): Pr
   return { keys: [...keys.values()] }
 }
 
-const findIn = async (set: (header: JWSHeaderParameters) => Promise<CryptoKey>, kid: string) => {
+const findIn = async (set: (header: jose.JWSHeaderParameters) => Promise<jose.CryptoKey>, kid: string) => {
   try {
     return await set({ alg: "EdDSA", kid })
   } catch (error) {
-    if (error instanceof errors.JWKSNoMatchingKey) return undefined
+    if (error instanceof jose.errors.JWKSNoMatchingKey) return undefined
     throw error
   }
 }
 
-/** Reads keys from a setting: an SPKI PEM, a JWK or a JWK set. Throws an Error if there are none. */
+/** Reads keys from a setting: an SPKI PEM, a jose.JWK or a jose.JWK set. Throws an Error if there are none. */
 export const staticKeys = async (text: string): Promise<KeySource> => {
   let set: KeySet
   try {
     const trimmed = text.trim()
     const value: unknown = trimmed.startsWith("-----BEGIN")
-      ? await exportJWK(await importSPKI(trimmed, "EdDSA", { extractable: true }))
+      ? await jose.exportJWK(await jose.importSPKI(trimmed, "EdDSA", { extractable: true }))
       : JSON.parse(trimmed)
     set = await readSet(value, () => {
       throw new Error("malformed")
     })
   } catch {
-    throw new Error("the public key must be an Ed25519 key: an SPKI PEM, a JWK, or a JWK set")
+    throw new Error("the public key must be an Ed25519 key: an SPKI PEM, a jose.JWK, or a jose.JWK set")
   }
-  const local = createLocalJWKSet(set)
+  const local = jose.createLocalJWKSet(set)
   return { current: () => set, find: (kid) => findIn(local, kid) }
 }
 
@@ -86,7 +74,7 @@ const maxBytes = 65_536
 
 /** The part of a fetch that is used: undici's own and the global one have different types. */
 type Fetch = (
-  ...request: Parameters<FetchImplementation>
+  ...request: Parameters<jose.FetchImplementation>
 ) => Promise<{ readonly status: number; readonly body: AsyncIterable<Uint8Array> | null }>
 
 /** The message of a failed fetch, with its cause: "fetch failed" alone says nothing. */
@@ -98,7 +86,7 @@ const reasonOf = (error: unknown): string => {
 }
 
 /**
- * Loads keys from the URL of a JWK set: at once, then every 5 minutes; after a failure in 1 s, and in twice as long after each
+ * Loads keys from the URL of a jose.JWK set: at once, then every 5 minutes; after a failure in 1 s, and in twice as long after each
  * further one, up to a minute. The last valid set stays in use. An unknown id causes a fetch and waits for it: at most every
  * 10 s, or every second until the first success. A malformed key is omitted.
  * @param now a monotonic clock, in milliseconds
@@ -124,7 +112,7 @@ export const remoteKeys = ({
   let triedAt = -Infinity
   let running: Promise<void> | undefined
 
-  const fetchSet: FetchImplementation = async (href, options) => {
+  const fetchSet: jose.FetchImplementation = async (href, options) => {
     const response = await fetch(href, options)
     const { status } = response
     if (status !== 200) throw Object.assign(new Error(`status ${status}`), { status })
@@ -136,8 +124,8 @@ export const remoteKeys = ({
     return Response.json(fetched)
   }
   // When to fetch is decided here: jose would drop the set after a time, and fetch for each unknown id while the URL is down.
-  const remote = createRemoteJWKSet(new URL(url), {
-    [customFetch]: fetchSet,
+  const remote = jose.createRemoteJWKSet(new URL(url), {
+    [jose.customFetch]: fetchSet,
     headers: { "cache-control": "no-cache" },
     timeoutDuration: timeoutMs,
     cooldownDuration: Infinity,

@@ -1,27 +1,10 @@
 // Deletes unused agents and old rows of the audit log.
 import { audit } from "../audit.ts"
 import { and, asc, eq, gt, gte, inArray, lt, lte, or, type Orm, orm, type Queries, sql } from "../db/database.ts"
-import {
-  agentProfiles,
-  apiKeys,
-  auditLog,
-  builds,
-  buildShares,
-  dailyWork,
-  deployments,
-  deploymentShares,
-  idempotencyKeys,
-  recordBlocks,
-  runs,
-  runShares,
-  specs,
-  specShares,
-  stackNames,
-  stacks,
-  tokenLimits,
-  users,
-} from "../db/schema/index.ts"
+import * as schema from "../db/schema/index.ts"
 import { CommandError } from "./command-error.ts"
+
+const { agentProfiles, apiKeys, auditLog, users } = schema
 
 const dayMs = 24 * 3600 * 1000
 // Small batches hold few locks for a short time, so that a request waits only milliseconds.
@@ -35,16 +18,16 @@ const isUnused = (before: Date) =>
 
 /** The owner of a row, or whom it is shared with. Who has one of these rows isn't pruned. */
 const holders = [
-  specs.ownerId,
-  builds.ownerId,
-  deployments.ownerId,
-  runs.ownerId,
-  stacks.ownerId,
-  stackNames.ownerId,
-  specShares.userId,
-  buildShares.userId,
-  deploymentShares.userId,
-  runShares.userId,
+  schema.specs.ownerId,
+  schema.builds.ownerId,
+  schema.deployments.ownerId,
+  schema.runs.ownerId,
+  schema.stacks.ownerId,
+  schema.stackNames.ownerId,
+  schema.specShares.userId,
+  schema.buildShares.userId,
+  schema.deploymentShares.userId,
+  schema.runShares.userId,
 ]
 const shared = ["specs", "builds", "deployments", "runs"]
 
@@ -83,10 +66,12 @@ const deleteAgents = async (tx: Orm, agents: readonly { readonly id: number; rea
   const ids = idsOf(agents)
   const subjects = agents.map(({ slug }) => `agent:${slug}`)
   await tx.delete(apiKeys).where(inArray(apiKeys.userId, ids))
-  await tx.delete(idempotencyKeys).where(inArray(idempotencyKeys.userId, ids))
+  await tx.delete(schema.idempotencyKeys).where(inArray(schema.idempotencyKeys.userId, ids))
   await tx.delete(agentProfiles).where(inArray(agentProfiles.userId, ids))
-  await tx.delete(recordBlocks).where(and(inArray(recordBlocks.kind, shared), inArray(recordBlocks.userId, ids)))
-  await tx.delete(tokenLimits).where(inArray(tokenLimits.subject, subjects))
+  await tx
+    .delete(schema.recordBlocks)
+    .where(and(inArray(schema.recordBlocks.kind, shared), inArray(schema.recordBlocks.userId, ids)))
+  await tx.delete(schema.tokenLimits).where(inArray(schema.tokenLimits.subject, subjects))
   await tx.delete(users).where(inArray(users.id, ids))
 }
 
@@ -148,14 +133,14 @@ export const pruneDaily = async (queries: Queries, pruning: Omit<Pruning, "actor
   const { at: begunAt } = pruning
   const begun = await queries.run((db) =>
     db
-      .insert(dailyWork)
+      .insert(schema.dailyWork)
       .values({ name: "agent prune", begunAt })
       .onConflictDoUpdate({
-        target: dailyWork.name,
+        target: schema.dailyWork.name,
         set: { begunAt },
-        setWhere: lte(dailyWork.begunAt, new Date(begunAt.getTime() - dayMs)),
+        setWhere: lte(schema.dailyWork.begunAt, new Date(begunAt.getTime() - dayMs)),
       })
-      .returning({ name: dailyWork.name }),
+      .returning({ name: schema.dailyWork.name }),
   )
   if (begun.length > 0) await pruneAgents(queries, { ...pruning, actor: "platform" })
 }

@@ -7,17 +7,7 @@ import type { Ast } from "../registry/ast/ast-shape.ts"
 import { checkDerived } from "../registry/types/typed-module.ts"
 import { deriveShape } from "../registry/schema/derive-schema.ts"
 import { breakingText, diffSchemas } from "../registry/schema/diff.ts"
-import {
-  type Deprecation,
-  deprecation,
-  freeNames,
-  latestVersion,
-  lineOf,
-  putStack,
-  removeStack,
-  StackConflict,
-  updateStack,
-} from "../registry/publication.ts"
+import * as publication from "../registry/publication.ts"
 import { raiseRevision } from "../registry/stack-changes.ts"
 import { astIn, makeStackBytes, type StackHead } from "../registry/stack-bytes.ts"
 import { normaliseWebsocketUrl, spellingsOf } from "../registry/websocket-url.ts"
@@ -70,13 +60,13 @@ export const publish = async (queries: Queries, { ast, allowBreaking = false, ..
     return await queries.transaction(async (tx) => {
       const revision = await raiseRevision(tx)
       const [old] = await tx.select().from(stacks).where(eq(stacks.name, stack.name))
-      if (old !== undefined && old.ownerId !== null) throw new StackConflict("stack-name-taken")
+      if (old !== undefined && old.ownerId !== null) throw new publication.StackConflict("stack-name-taken")
       const wanted = { ...stack, contentHash: bytes.contentHash }
       const compared = ["contentHash", "description", "websocketUrl", "visibility", "relay", "browserSend"] as const
       if (old !== undefined && compared.every((name) => old[name] === wanted[name]))
         return summary("unchanged", old.version)
-      const line = lineOf(stack.name, undefined)
-      const latest = await latestVersion(tx, line)
+      const line = publication.lineOf(stack.name, undefined)
+      const latest = await publication.latestVersion(tx, line)
       // A version number keeps its meaning, so numbers aren't reused after a stack is unpublished.
       const version = (latest?.number ?? 0) + 1
       const diff = latest && diffSchemas(deriveShape(astIn({ gzip: latest.astGzip, isAnswer: true })), shape)
@@ -87,7 +77,7 @@ export const publish = async (queries: Queries, { ast, allowBreaking = false, ..
         )
       }
       const kept = { deprecated: old?.deprecated ?? null, message: null }
-      await putStack(tx, { ...stack, ...kept, version }, bytes, {
+      await publication.putStack(tx, { ...stack, ...kept, version }, bytes, {
         revision,
         holder: undefined,
         diff: diff && { ...diff, changes: diff.changes.length },
@@ -97,7 +87,7 @@ export const publish = async (queries: Queries, { ast, allowBreaking = false, ..
       return summary("published", version)
     })
   } catch (error) {
-    if (!(error instanceof StackConflict)) throw error
+    if (!(error instanceof publication.StackConflict)) throw error
     throw new CommandError(error.code, error.message)
   }
 }
@@ -141,19 +131,19 @@ const ofOperator = (name: string) => and(eq(stacks.name, name.toLowerCase()), is
 /** Removes one of the operator's stacks from the registry. Throws CommandError. */
 export const unpublish = (queries: Queries, given: string, at: Date) =>
   change(queries, "unpublish", at, async (tx, revision) => {
-    const name = await removeStack(tx, ofOperator(given), revision)
+    const name = await publication.removeStack(tx, ofOperator(given), revision)
     if (name === undefined) throw notFound()
-    await freeNames(tx, lineOf(name, undefined), at)
+    await publication.freeNames(tx, publication.lineOf(name, undefined), at)
     return { name, unpublished: true }
   })
 
 /** Deprecates one of the operator's stacks; undefined ends the deprecation. Throws CommandError. */
-export const deprecate = (queries: Queries, given: string, note: Deprecation | undefined, at: Date) =>
+export const deprecate = (queries: Queries, given: string, note: publication.Deprecation | undefined, at: Date) =>
   change(queries, "deprecate", at, async (tx, revision) => {
     const [stack] = await tx.select().from(stacks).where(ofOperator(given))
     if (stack === undefined) throw notFound()
-    const deprecated = note === undefined ? null : deprecation(note, stack.deprecated, at)
-    await updateStack(tx, stack, { deprecated }, revision)
+    const deprecated = note === undefined ? null : publication.deprecation(note, stack.deprecated, at)
+    await publication.updateStack(tx, stack, { deprecated }, revision)
     return { name: stack.name, deprecated: deprecated === null ? null : (JSON.parse(deprecated) as unknown) }
   })
 
@@ -163,7 +153,7 @@ const showAsWanted = async (tx: Orm, line: string, revision: number): Promise<vo
   if (stack === undefined || stack.specId === null) return
   const [spec] = await tx.select({ visibility: specs.visibility }).from(specs).where(eq(specs.id, stack.specId))
   if (spec === undefined || spec.visibility === stack.visibility) return
-  await updateStack(tx, stack, { visibility: spec.visibility }, revision)
+  await publication.updateStack(tx, stack, { visibility: spec.visibility }, revision)
 }
 
 /** Approves a person's stack to be public, in every later version too. Throws CommandError. */

@@ -1,24 +1,20 @@
 // Which records an account can read: its own and those shared with it. Statements name their parameters by placeholders:
 // `account`, and the record's `id` or the page's `limit` and `offset`.
 import { and, desc, eq, exists, gt, isNull, lt, or, type Orm, sql, unionAll } from "../db/database.ts"
-import {
-  builds,
-  buildShares,
-  deployments,
-  deploymentShares,
-  recordBlocks,
-  runs,
-  runShares,
-  specs,
-  specShares,
-} from "../db/schema/index.ts"
+import * as schema from "../db/schema/index.ts"
+
+const { recordBlocks } = schema
 
 /** The kinds of records. Rows of deleted ones stay for records that refer to them, but nobody can read them. */
 export const kinds = {
-  specs: { records: specs, shares: specShares, isAlive: isNull(specs.deletedAt) },
-  builds: { records: builds, shares: buildShares, isAlive: undefined },
-  deployments: { records: deployments, shares: deploymentShares, isAlive: isNull(deployments.deletedAt) },
-  runs: { records: runs, shares: runShares, isAlive: undefined },
+  specs: { records: schema.specs, shares: schema.specShares, isAlive: isNull(schema.specs.deletedAt) },
+  builds: { records: schema.builds, shares: schema.buildShares, isAlive: undefined },
+  deployments: {
+    records: schema.deployments,
+    shares: schema.deploymentShares,
+    isAlive: isNull(schema.deployments.deletedAt),
+  },
+  runs: { records: schema.runs, shares: schema.runShares, isAlive: undefined },
 } as const
 
 type Kind = keyof typeof kinds

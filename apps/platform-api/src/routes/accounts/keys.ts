@@ -1,14 +1,6 @@
 import { json, z } from "@svc/openapi"
 import type { Context, MiddlewareHandler } from "hono"
-import {
-  checkManager,
-  type KeyChange,
-  listKeys,
-  mintAccountKey,
-  revokeAccountKey,
-  rotateAccountKey,
-  switchAccountKey,
-} from "../../auth/account-keys.ts"
+import * as account from "../../auth/account-keys.ts"
 import { type AppEnv, authenticated, policies } from "../../auth/guard.ts"
 import { errors } from "../../errors.ts"
 import {
@@ -48,11 +40,11 @@ const surfaces = [
 
 /** A replaced key manages no keys, except that it can be rotated again. */
 const managesKeys: MiddlewareHandler<AppEnv> = async (c, next) => {
-  checkManager(c.get("principal"))
+  account.checkManager(c.get("principal"))
   await next()
 }
 const managesOrRotatesItself: MiddlewareHandler<AppEnv> = async (c, next) => {
-  checkManager(c.get("principal"), Number(c.req.param("id")))
+  account.checkManager(c.get("principal"), Number(c.req.param("id")))
   await next()
 }
 
@@ -62,7 +54,7 @@ for (const { path, policy, kind, owner } of surfaces) {
   const whose = owner === "Agent" ? "an agent" : "a person"
   const common = { tags: ["keys"], ...access(policy) }
   const known = authenticated(policy)
-  const changeOf = (c: Context<AppEnv>): KeyChange => ({
+  const changeOf = (c: Context<AppEnv>): account.KeyChange => ({
     principal: c.get("principal"),
     now: () => new Date(c.get("dependencies").wallClock()),
     address: c.get("clientAddress"),
@@ -86,7 +78,7 @@ for (const { path, policy, kind, owner } of surfaces) {
   keyRoutes.openapi(listRoute, async (c) => {
     const page = c.req.valid("query")
     const { userId, keyId } = c.get("principal")
-    const rows = await listKeys(c.get("queries"), userId, page)
+    const rows = await account.listKeys(c.get("queries"), userId, page)
     const at = new Date(c.get("dependencies").wallClock())
     if (rows.length > page.limit) c.header("Link", nextLink(c, page))
     return c.json(
@@ -99,7 +91,7 @@ for (const { path, policy, kind, owner } of surfaces) {
   const mint = async (c: Context<AppEnv>, given: z.infer<typeof schemas.secretBody>, origins?: readonly string[]) => {
     const expiry = (at: Date) => schemas.expiryOf(given, at, origins && publishableDays)
     const wanted = { kind: origins ? "pk" : kind, name: schemas.keyName(given.name), origins } as const
-    const key = await mintAccountKey(c.get("queries"), changeOf(c), wanted, expiry, c.get("dependencies"))
+    const key = await account.mintAccountKey(c.get("queries"), changeOf(c), wanted, expiry, c.get("dependencies"))
     return schemas.presentMade({ ...wanted, ...key })
   }
 
@@ -158,7 +150,7 @@ for (const { path, policy, kind, owner } of surfaces) {
     if (replaces === 0) throw errors.fail("key-not-found")
     const name = given.name === undefined ? undefined : schemas.keyName(given.name)
     const wish = { name, overlapSeconds: given.overlap_seconds }
-    const made = await rotateAccountKey(c.get("queries"), changeOf(c), replaces, wish, c.get("dependencies"))
+    const made = await account.rotateAccountKey(c.get("queries"), changeOf(c), replaces, wish, c.get("dependencies"))
     const old_expires_at = made.oldExpiresAt.toISOString()
     return c.json({ ...schemas.presentMade(made), replaces, old_expires_at }, 201, noStore)
   })
@@ -193,7 +185,7 @@ for (const { path, policy, kind, owner } of surfaces) {
     })
     keyRoutes.openapi(switchRoute, async (c) => {
       const change = changeOf(c)
-      const { key, at } = await switchAccountKey(c.get("queries"), change, c.req.valid("param").id, verb)
+      const { key, at } = await account.switchAccountKey(c.get("queries"), change, c.req.valid("param").id, verb)
       return c.json(schemas.present(key, at, change.principal.keyId), 200, noStore)
     })
   }
@@ -215,7 +207,7 @@ for (const { path, policy, kind, owner } of surfaces) {
   })
   keyRoutes.openapi(revokeRoute, async (c) => {
     const { id } = c.req.valid("param")
-    const remaining_secret_keys = await revokeAccountKey(c.get("queries"), changeOf(c), id)
+    const remaining_secret_keys = await account.revokeAccountKey(c.get("queries"), changeOf(c), id)
     return c.json({ id, revoked: true as const, remaining_secret_keys }, 200, noStore)
   })
 }

@@ -11,16 +11,7 @@ import { plainAnswer } from "../../registry/answer.ts"
 import { canContinue, changeEvent, presentChange, readChanges } from "../../registry/changes.ts"
 import { createRoutes, pageQuery, prose } from "../api.ts"
 import { createRoute } from "../create-route.ts"
-import {
-  beginAgain,
-  commentOf,
-  eventStream,
-  eventStreamHeaders,
-  lastEventId,
-  leaseMs,
-  lostPlace,
-  resumed,
-} from "../../event-streams.ts"
+import * as sse from "../../event-streams.ts"
 import { asked, count, readingAs, registryRead, send } from "./reader.ts"
 import { bump, verdict } from "./schemas.ts"
 
@@ -85,13 +76,17 @@ const follow = async (
     caller.principal === undefined
       ? []
       : [{ pool: `changes account:${caller.principal.userId}`, limit: streamsPerAccount }]
-  const entry = await limits.enter({ places: [ofAddress, ...ofNetwork, ...ofAccount], leaseMs, renewed: true })
+  const entry = await limits.enter({
+    places: [ofAddress, ...ofNetwork, ...ofAccount],
+    leaseMs: sse.leaseMs,
+    renewed: true,
+  })
   if ("full" in entry) {
     const holder = entry.full === ofAddress ? "address" : ofAccount.includes(entry.full) ? "account" : "network"
     throw errors.fail("rate-limit-exceeded", {
       message: `${entry.full.limit} change streams are open for this ${holder}, the maximum.`,
       hint: "Close one, or poll GET /api/registry/changes?after=<next>.",
-      retryAfterSeconds: leaseMs / 1000,
+      retryAfterSeconds: sse.leaseMs / 1000,
     })
   }
   const reader = readerOf(caller)
@@ -118,10 +113,10 @@ const follow = async (
     }
     const begin = async (): Promise<void> => {
       // A client that disconnects before the first event reconnects with this id.
-      if (isLost) stream.send(beginAgain(from))
-      else if (after === undefined) stream.send(commentOf(`what comes next\nid: ${from}`))
+      if (isLost) stream.send(sse.beginAgain(from))
+      else if (after === undefined) stream.send(sse.commentOf(`what comes next\nid: ${from}`))
       else {
-        stream.send(commentOf(`what came after ${after}`))
+        stream.send(sse.commentOf(`what came after ${after}`))
         await catchUp(after)
       }
       const waiting = pending ?? []
@@ -143,7 +138,7 @@ const follow = async (
       entry.leave()
     }
   })
-  return c.body(events, 200, eventStreamHeaders)
+  return c.body(events, 200, sse.eventStreamHeaders)
 }
 
 /** Each request counts, an invalid one too. */
@@ -168,25 +163,25 @@ const listChanges = createRoute(
         description: "Changes, by ascending id",
         content: {
           ...json("", changesAnswer).content,
-          ...eventStream("").content,
+          ...sse.eventStream("").content,
         },
       },
       "invalid-request",
     ),
   },
-  resumed,
+  sse.resumed,
 )
 changeRoutes.openapi(listChanges, async (c) => {
   const { after, stack, limit } = c.req.valid("query")
   const caller = c.get("caller")
   if (wantsEventStream(c.req.header("accept"))) {
     // A stream would stay open after a HEAD request.
-    if (c.req.method === "HEAD") return c.body(null, 200, eventStreamHeaders)
-    return follow(c, caller, { after: lastEventId(c) ?? after, stack })
+    if (c.req.method === "HEAD") return c.body(null, 200, sse.eventStreamHeaders)
+    return follow(c, caller, { after: sse.lastEventId(c) ?? after, stack })
   }
   const { database } = c.get("dependencies")
   if (after !== undefined && !(await canContinue(database, after))) {
-    throw wrongField("invalid-request", "after", lostPlace)
+    throw wrongField("invalid-request", "after", sse.lostPlace)
   }
   const rows = await readChanges(database, readerOf(caller), { after, stack, limit })
   const body = { changes: rows.map(presentChange), next: rows.at(-1)?.id ?? after ?? 0 }

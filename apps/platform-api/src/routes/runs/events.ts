@@ -8,16 +8,7 @@ import { errors } from "../../errors.ts"
 import { lifeCycles } from "../../records/transitions.ts"
 import { createRoutes, idPath, keyFailures } from "../api.ts"
 import { createRoute } from "../create-route.ts"
-import {
-  beginAgain,
-  eventOf,
-  eventStream,
-  type EventStream,
-  eventStreamHeaders,
-  lastEventId,
-  leaseMs,
-  resumed,
-} from "../../event-streams.ts"
+import * as sse from "../../event-streams.ts"
 import { reading, readOne } from "../owned.ts"
 import { runStatements } from "./runs.ts"
 
@@ -48,14 +39,14 @@ const stateOf = prepared((db) =>
 )
 
 const write = ({ id, step, status }: Event): Uint8Array =>
-  step === null ? eventOf(id, "status", { status }) : eventOf(id, "step", { name: step, status })
+  step === null ? sse.eventOf(id, "status", { status }) : sse.eventOf(id, "step", { name: step, status })
 
 /** Sends a run's changes as they happen, until it ends. */
 export const runEventRoutes = createRoutes()
 
 const follow = async (
   database: Database,
-  stream: EventStream,
+  stream: sse.EventStream,
   runId: number,
   since: number | undefined,
   mayRead: () => Promise<boolean>,
@@ -81,7 +72,7 @@ const follow = async (
     if (state === undefined) return
     const newest = state.change ?? 0
     const isLost = since !== undefined && (since < 0 || since > newest)
-    if (isLost) stream.send(beginAgain(newest))
+    if (isLost) stream.send(sse.beginAgain(newest))
     if (since === undefined || isLost) {
       last = newest
       send({ id: last, step: null, status: state.status })
@@ -109,11 +100,11 @@ const followRun = createRoute(
     ...reading,
     request: { params: idPath },
     responses: {
-      200: eventStream("Server-sent events"),
+      200: sse.eventStream("Server-sent events"),
       ...keyFailures(policies.ownRecords, "invalid-request", "run-not-found", "limit-reached"),
     },
   },
-  resumed,
+  sse.resumed,
 )
 runEventRoutes.openapi(followRun, async (c) => {
   const { database, config, limits, streams } = c.get("dependencies")
@@ -121,17 +112,17 @@ runEventRoutes.openapi(followRun, async (c) => {
   await readOne(c, runStatements.seen, runId, "run-not-found")
   const { userId } = c.get("principal")
   // A stream would stay open after a HEAD request.
-  if (c.req.method === "HEAD") return c.body(null, 200, eventStreamHeaders)
+  if (c.req.method === "HEAD") return c.body(null, 200, sse.eventStreamHeaders)
   const limit = config.perOwner.eventStreams
   const places = [{ pool: `run-events ${userId}`, limit }]
-  const entry = await limits.enter({ places, leaseMs, renewed: true })
+  const entry = await limits.enter({ places, leaseMs: sse.leaseMs, renewed: true })
   if ("full" in entry) {
     throw errors.fail("limit-reached", {
       message: `You have ${limit} event streams open, the maximum (SVC_EVENT_STREAMS_PER_OWNER).`,
       hint: "Close one, or wait until one of the runs ends.",
     })
   }
-  const since = lastEventId(c)
+  const since = sse.lastEventId(c)
   const isGood = keyCheck(c)
   const seen = (db: Orm) => runStatements.seen(db).execute({ account: userId, id: runId })
   const mayRead = async (): Promise<boolean> =>
@@ -140,5 +131,5 @@ runEventRoutes.openapi(followRun, async (c) => {
     void follow(database, stream, runId, since, mayRead)
     return entry.leave
   })
-  return c.body(events, 200, eventStreamHeaders)
+  return c.body(events, 200, sse.eventStreamHeaders)
 })

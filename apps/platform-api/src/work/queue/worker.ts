@@ -8,19 +8,7 @@ import { coalesce } from "../../coalesce.ts"
 import type { Database, Orm } from "../../db/database.ts"
 import { DatabaseUnavailable } from "../../db/errors.ts"
 import type { JobOutcome, Metrics } from "../../metrics.ts"
-import {
-  claimJob,
-  holdJob,
-  type Job,
-  type JobKind,
-  mostClaims,
-  releaseAll,
-  releaseJob,
-  renewLeases,
-  restJob,
-  wakeParked,
-  workChannel,
-} from "./jobs.ts"
+import * as jobs from "./jobs.ts"
 
 /** Why a build or an operation can't go on. The owner sees the message. */
 export class WorkFailure extends Error {
@@ -78,17 +66,17 @@ export type InStep = <T>(work: (tx: Orm) => Promise<T>) => Promise<T>
 export type Outcome = "again" | "rest"
 
 type JobHandler = {
-  readonly step: (job: Job, inStep: InStep) => Promise<Outcome>
-  readonly fail: (job: Job, inStep: InStep, reason: string) => Promise<void>
+  readonly step: (job: jobs.Job, inStep: InStep) => Promise<Outcome>
+  readonly fail: (job: jobs.Job, inStep: InStep, reason: string) => Promise<void>
 }
 
-export type Handlers = Readonly<Record<JobKind, JobHandler>>
+export type Handlers = Readonly<Record<jobs.JobKind, JobHandler>>
 
 /** A job to release, and the number of its claims that don't count against it. */
-type Release = { readonly job: Job; readonly forgiven: number }
+type Release = { readonly job: jobs.Job; readonly forgiven: number }
 
 /** Runs one step, does the slow work it needs between its transactions, and ends a job that can't go on. */
-const runStep = async ({ step, fail }: JobHandler, job: Job, inStep: InStep): Promise<Outcome> => {
+const runStep = async ({ step, fail }: JobHandler, job: jobs.Job, inStep: InStep): Promise<Outcome> => {
   try {
     return await step(job, inStep)
   } catch (error) {
@@ -104,7 +92,7 @@ const runStep = async ({ step, fail }: JobHandler, job: Job, inStep: InStep): Pr
 }
 
 const failedHere = "internal-error: the platform failed; its log has the details"
-const givenUp = `given-up: it crashed its process or ran out of time ${mostClaims} times`
+const givenUp = `given-up: it crashed its process or ran out of time ${jobs.mostClaims} times`
 const pollMs = 1000
 const busyMs = 500
 const renewMs = 4000
@@ -139,19 +127,19 @@ export const startWorker = ({
   let begun = false
 
   const inStepOf =
-    (job: Job): InStep =>
+    (job: jobs.Job): InStep =>
     (work) =>
       database.within(stepMs).transaction(async (tx) => {
         // The lock lasts until the commit, so nobody can claim the job meanwhile.
-        if (!(await holdJob(tx, job, holder))) throw new LeaseLost()
+        if (!(await jobs.holdJob(tx, job, holder))) throw new LeaseLost()
         return work(tx)
       })
 
-  const take = async (job: Job): Promise<JobOutcome> => {
+  const take = async (job: jobs.Job): Promise<JobOutcome> => {
     const handler = handlers[job.kind]
     const inStep = inStepOf(job)
     try {
-      if (job.claims > mostClaims) {
+      if (job.claims > jobs.mostClaims) {
         log.error({ job: `${job.kind} ${job.id}` }, "a job is given up")
         await handler.fail(job, inStep, givenUp)
         return "failed"
@@ -160,7 +148,7 @@ export const startWorker = ({
       return "ok"
     } catch (error) {
       if (error instanceof CompilerBusy) {
-        await inStep((tx) => restJob(tx, job, busyMs)).catch(() => {})
+        await inStep((tx) => jobs.restJob(tx, job, busyMs)).catch(() => {})
         return "ok"
       }
       if (error instanceof LeaseLost) return "lost"
@@ -174,7 +162,7 @@ export const startWorker = ({
     }
   }
 
-  const work = async (job: Job): Promise<void> => {
+  const work = async (job: jobs.Job): Promise<void> => {
     const began = now()
     const outcome = await take(job)
     const ms = now() - began
@@ -188,7 +176,7 @@ export const startWorker = ({
   /** Releases a job. A failed release is retried before the next claim. Otherwise the lease expires. */
   const release = async (one: Release): Promise<void> => {
     try {
-      await database.within(stepMs).run((db) => releaseJob(db, one.job, holder, one.forgiven))
+      await database.within(stepMs).run((db) => jobs.releaseJob(db, one.job, holder, one.forgiven))
       unreleased.delete(one)
     } catch {
       unreleased.add(one)
@@ -197,13 +185,13 @@ export const startWorker = ({
 
   const takeAll = async (): Promise<void> => {
     if (!begun) {
-      if (alone) await database.within(stepMs).run((db) => releaseAll(db, holder))
-      await database.within(stepMs).run((db) => wakeParked(db))
+      if (alone) await database.within(stepMs).run((db) => jobs.releaseAll(db, holder))
+      await database.within(stepMs).run((db) => jobs.wakeParked(db))
       begun = true
     }
     for (const one of unreleased) await release(one)
     while (!stopping.signal.aborted && running.size < slots) {
-      const [job] = await database.within(stepMs).run((db) => claimJob(db, holder))
+      const [job] = await database.within(stepMs).run((db) => jobs.claimJob(db, holder))
       if (job === undefined) return
       const done = work(job).finally(() => {
         running.delete(done)
@@ -219,13 +207,13 @@ export const startWorker = ({
     if (!stopping.signal.aborted) void claim()
   }
 
-  database.listen(workChannel, kick)
+  database.listen(jobs.workChannel, kick)
   const poll = setInterval(kick, pollMs)
   const renew = setInterval(() => {
     if (running.size > 0)
       database
         .within(renewMs)
-        .run((db) => renewLeases(db, holder))
+        .run((db) => jobs.renewLeases(db, holder))
         .catch(() => {})
   }, renewMs)
   kick()
