@@ -8,7 +8,6 @@ import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Browser, noBrowser, looks, startChromium, type Tab } from "./browser/chromium.ts"
 import { faultsOf, keptBy, nothingKept, reportPolicy } from "./browser/faults.ts"
 import { uneven } from "./browser/heights.ts"
-import { type PageServer, startPageServer } from "./browser/page-server.ts"
 import { createPerson } from "../scripts/running/operate.ts"
 
 const platform = join(import.meta.dirname, "../apps/platform-api")
@@ -19,7 +18,6 @@ const shell = promisify(execFile)
 
 let instance: Instance
 let browser: Browser
-let elsewhere: PageServer
 let tab: Tab
 let person = ""
 let agent = ""
@@ -83,7 +81,6 @@ const wholePage = () =>
 describe.skipIf(noBrowser)("the console in a browser", () => {
   beforeAll(async () => {
     browser = await startChromium()
-    elsewhere = await startPageServer()
     instance = await startInstance(undefined, async (folder) => {
       person = await createPerson({ SVC_DATA_DIR: folder }, "owner@example.org")
     })
@@ -98,7 +95,6 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
   }, 180_000)
   afterAll(async () => {
     await browser?.close()
-    await elsewhere?.close()
     await instance?.stop()
   })
 
@@ -624,42 +620,6 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     const told = other.page.locator(root).getByRole("alert").filter({ hasText: "Access is denied" })
     await told.waitFor()
     expect(await told.count()).toBe(1)
-    await other.page.close()
-  })
-
-  test("no site can frame the console, hold its window or read its storage", async () => {
-    await signIn(person, "keys")
-    const other = await browser.open(`http://127.0.0.1:${elsewhere.port}`)
-    const framed = await other.page.evaluate(async (url) => {
-      const frame = document.createElement("iframe")
-      frame.src = url
-      const loaded = new Promise((resolve) => frame.addEventListener("load", resolve))
-      document.body.append(frame)
-      await loaded
-      try {
-        return frame.contentWindow?.location.href
-      } catch {
-        return "another origin"
-      }
-    }, consoleAt())
-    expect(framed).toBe("another origin")
-    expect(other.console().join()).toContain("frame-ancestors")
-    const opening = other.page.context().waitForEvent("page")
-    await other.page.evaluate((url) => void Object.assign(globalThis, { held: open(url) }), consoleAt())
-    const opened = await opening
-    await opened.getByLabel("Secret key").waitFor()
-    expect(await opened.evaluate(() => [sessionStorage.length, opener])).toEqual([0, null])
-    await expect
-      .poll(() => other.page.evaluate(() => (globalThis as unknown as { held: Window }).held.closed))
-      .toBe(true)
-    // What the page at the same origin keeps belongs to its tab alone.
-    const answer = await fetch(consoleAt(), { headers: { accept: "text/html" } })
-    const policy = answer.headers.get("content-security-policy") ?? ""
-    expect(policy).toContain(`connect-src 'self' ${instance.apiUrl} ${instance.streamUrl};`)
-    expect(policy).toContain("script-src 'self'; style-src 'self'")
-    expect(policy).toContain("frame-ancestors 'none'")
-    expect(answer.headers.get("referrer-policy")).toBe("no-referrer")
-    await opened.close()
     await other.page.close()
   })
 

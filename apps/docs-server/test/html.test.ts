@@ -187,6 +187,17 @@ test("a browser gets the page with its policy, ETag, Markdown URL and an accepte
   expect(brotliDecompressSync(packed.body).toString()).toBe(text)
 })
 
+test("no site can frame the console, hold its window or learn its address", async () => {
+  const { headers } = await get("/console", { accept: browser }, own)
+  expect(headers.get("content-security-policy")).toMatch(
+    /connect-src 'self' https:\/\/api\.example(?: \S+)?;.*frame-ancestors 'none'/,
+  )
+  expect([headers.get("cross-origin-opener-policy"), headers.get("referrer-policy")]).toEqual([
+    "same-origin",
+    "no-referrer",
+  ])
+})
+
 test("a page is HTML under .html and Markdown under .md, whatever Accept says", async () => {
   for (const accept of [browser, "*/*", "text/markdown"]) {
     expect((await get("/guides/one.html", { accept })).headers.get("content-type")).toBe("text/html; charset=utf-8")
