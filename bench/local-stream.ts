@@ -6,7 +6,7 @@ import { createPlatform, createRelay, createSession, createStream } from "@svc/c
 import { createBenchmarkTable, median, startProcess } from "@svc/testing"
 import { WebSocket } from "ws"
 import { startInstance } from "../scripts/running/instance.ts"
-import { createWallet } from "../test/journey/wallet.ts"
+import { createWallet } from "@svc/testing/wallet"
 
 const transfers = Number(process.env["SVC_BENCH_ROUNDS"] ?? 50)
 const connections = 1_000

@@ -12,7 +12,7 @@ import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Browser, noBrowser, startChromium, type Tab } from "./browser/chromium.ts"
 import { type PageServer, startPageServer } from "./browser/page-server.ts"
 import { newKeys } from "./browser/new-keys.ts"
-import { createWallet } from "./journey/wallet.ts"
+import { createWallet } from "@svc/testing/wallet"
 import { startReceiver } from "@svc/testing"
 import { operate } from "../scripts/running/operate.ts"
 
@@ -28,7 +28,7 @@ const openToPages = async (folder: string, streamUrl: string): Promise<void> => 
 /** What the page finds in its globals: the library, and what signs for it. */
 type Given = {
   readonly client: typeof import("../packages/client/src/index.ts")
-  readonly sign: (blockhash: string, lastValidBlockHeight: string) => Promise<readonly number[]>
+  readonly sign: (blockhash: string) => Promise<readonly number[]>
   readonly signFor: (id: string, blockhash: string) => Promise<readonly number[]>
 }
 
@@ -66,8 +66,8 @@ describe.skipIf(noBrowser)("the client library in a page", () => {
     const wallet = await createWallet(instance.chainUrl)
     await wallet.fund(2_000_000_000n)
     // A wallet adapter gives the page bytes; here it signs outside the page.
-    await tab.page.exposeFunction("sign", async (blockhash: string, lastValidBlockHeight: string) => {
-      const { wire } = await wallet.signTransfer(1_000_000_000n, { blockhash, lastValidBlockHeight })
+    await tab.page.exposeFunction("sign", async (blockhash: string) => {
+      const { wire } = await wallet.signTransfer(1_000_000_000n, { blockhash })
       return [...Buffer.from(wire, "base64")]
     })
     const { apiUrl, relayUrl, streamUrl } = instance
@@ -80,7 +80,7 @@ describe.skipIf(noBrowser)("the client library in a page", () => {
         const session = client.createSession({ platform, websocketUrl: given.websocketUrl, scope })
         const relay = client.createRelay({ relayUrl: given.relayUrl, session })
         const { blockhash, lastValidBlockHeight } = await relay.latestBlockhash()
-        const transaction = new Uint8Array(await sign(blockhash, String(lastValidBlockHeight)))
+        const transaction = new Uint8Array(await sign(blockhash))
         const stored: string[] = []
         const before = (signature: string) => void stored.push(signature)
         const outcome = await client.submit(relay, { transaction, lastValidBlockHeight, before })

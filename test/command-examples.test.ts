@@ -9,7 +9,7 @@ import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { auctions } from "./journey/auctions.ts"
 import { makeOwner, ownerKeyFile } from "./journey/owner.ts"
 import { createShell, type Shell } from "./journey/shell.ts"
-import { createWallet } from "./journey/wallet.ts"
+import { createWallet } from "@svc/testing/wallet"
 
 const records = z.array(
   z.object({

@@ -6,7 +6,7 @@ import { WebSocket } from "ws"
 
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { newKeys } from "./browser/new-keys.ts"
-import { createWallet } from "./journey/wallet.ts"
+import { createWallet } from "@svc/testing/wallet"
 
 let instance: Instance
 let apiKey: string
@@ -40,7 +40,7 @@ const session = () => {
 const pay = async (wallet: Awaited<ReturnType<typeof createWallet>>, lamports: bigint): Promise<string> => {
   const relay = createRelay({ relayUrl: instance.relayUrl, session: session() })
   const { blockhash, lastValidBlockHeight } = await relay.latestBlockhash()
-  const { wire, signature } = await wallet.signTransfer(lamports, { blockhash, lastValidBlockHeight })
+  const { wire, signature } = await wallet.signTransfer(lamports, { blockhash })
   const outcome = await submit(relay, { transaction: wire, lastValidBlockHeight })
   expect(outcome).toMatchObject({ state: "landed", err: null })
   return signature

@@ -9,7 +9,7 @@ import { runProgram } from "../apps/cli/test/tool.ts"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { auctions } from "./journey/auctions.ts"
 import { makeOwner, ownerKeyFile } from "./journey/owner.ts"
-import { createWallet } from "./journey/wallet.ts"
+import { createWallet } from "@svc/testing/wallet"
 
 const tool = join(import.meta.dirname, "../apps/cli/dist/svc.mjs")
 const timeout = 120_000

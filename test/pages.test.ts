@@ -5,7 +5,7 @@ import { type Browser, noBrowser, startChromium, type Tab } from "./browser/chro
 import { faultsOf, keptBy, nothingKept, reportPolicy } from "./browser/faults.ts"
 import { uneven } from "./browser/heights.ts"
 import { newKeys } from "./browser/new-keys.ts"
-import { createWallet } from "./journey/wallet.ts"
+import { createWallet } from "@svc/testing/wallet"
 
 let instance: Instance
 let browser: Browser

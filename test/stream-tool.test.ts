@@ -11,7 +11,7 @@ import { z } from "zod"
 import { serve } from "../apps/cli/test/server.ts"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Breakage, startBrokenStream } from "./broken-stream.ts"
-import { createWallet } from "./journey/wallet.ts"
+import { createWallet } from "@svc/testing/wallet"
 
 const line = z.object({ op: z.string(), key: z.string(), record: z.unknown() })
 const report = z.object({

@@ -5,7 +5,7 @@ import type { Agent } from "./arrive.ts"
 import type { Traveller } from "./journey.ts"
 import * as shape from "./shapes.ts"
 import type { Sent } from "./transfer.ts"
-import { createWallet } from "./wallet.ts"
+import { createWallet } from "@svc/testing/wallet"
 
 /** The agent sees a transfer of its own arrive, and the services leave no secret behind. */
 export const end = async (

@@ -5,7 +5,7 @@ import { sessionLifetimeSeconds } from "@svc/session-token"
 import type { Agent } from "./arrive.ts"
 import type { Traveller } from "./journey.ts"
 import * as shape from "./shapes.ts"
-import { createWallet } from "./wallet.ts"
+import { createWallet } from "@svc/testing/wallet"
 
 export type Sent = { readonly token: string; readonly wire: string; readonly signature: string }
 
@@ -106,7 +106,7 @@ export const transfer = async ({ instance, svc, take, show }: Traveller, { slug,
     },
     async () => {
       const latest = await relay.latestBlockhash()
-      await land(await wallet.signTransfer(sol / 2n, latest, 1), latest.lastValidBlockHeight)
+      await land(await wallet.signTransfer(sol / 2n, latest, { version: 1 }), latest.lastValidBlockHeight)
       assert.equal(await wallet.recipientBalance(), sol + sol / 2n)
     },
   )

@@ -1,11 +1,11 @@
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { startLocalChain } from "@svc/local-chain"
+import { createWallet } from "@svc/testing/wallet"
 import { type FaultProxyOptions, freePort, startFaultProxy, startProcess } from "@svc/testing"
 import { afterAll } from "vitest"
 import { startServer, type Reply } from "./server.ts"
 import { makeTool } from "./tool.ts"
-import { createWallet } from "./transfer.ts"
 
 /**
  * The bundled tool, a platform that mints any token, the real relay and a local chain whose time the test moves, until the file's
@@ -17,6 +17,7 @@ export const startRelaySetup = async (choose: FaultProxyOptions["choose"] = () =
   const tool = await makeTool()
   const chain = await startLocalChain({ host: "127.0.0.1", port: 0, now: () => Date.now() + ahead })
   const wallet = await createWallet(chain.url)
+  await wallet.fund(5_000_000_000n)
   const provider = await startFaultProxy({ target: chain.url, choose })
   const websocket_url = "wss://stack.example/transfers"
   const platform = await startServer(({ target }): Reply => {
@@ -48,7 +49,16 @@ export const startRelaySetup = async (choose: FaultProxyOptions["choose"] = () =
   return {
     tool,
     platform,
-    wallet,
+    wallet: {
+      ...wallet,
+      /** A signed transfer to somebody new, unless told to whom. */
+      transfer: async (amount = 1_000_000n, blockhash?: string, recipient?: string) => {
+        const to = recipient ?? (await wallet.newAddress())
+        const latest = blockhash === undefined ? undefined : { blockhash }
+        const { wire: base64, signature } = await wallet.signTransfer(amount, latest, { to })
+        return { base64, signature }
+      },
+    },
     env,
     svc: (args: readonly string[], stdin = "") => tool.svc(args, { env, stdin }),
     skip: (ms: number): void => void (ahead += ms),

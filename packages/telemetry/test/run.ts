@@ -13,6 +13,7 @@ const attributes = z
   .transform((all) => Object.fromEntries(all.map(({ key, value }) => [key, Object.values(value)[0]])))
 const span = z.looseObject({
   traceId: z.string(),
+  spanId: z.string(),
   parentSpanId: z.string().optional(),
   name: z.string(),
   attributes,

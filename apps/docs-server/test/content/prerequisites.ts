@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Instance as Services } from "../../../../scripts/running/instance.ts"
-import { createWallet } from "../../../../test/journey/wallet.ts"
+import { createWallet } from "@svc/testing/wallet"
 import type { Values } from "./compare-response.ts"
 
 /** All services, and the key of a person, whom the operator has made. */
