@@ -24,21 +24,6 @@ const launch = async (env?: Record<string, string>) => {
 }
 const textAt = async (url: string): Promise<string> => (await fetch(url)).text()
 
-test("SIGTERM ends open streams, and the exit code is 0", async () => {
-  const { program, url } = await launch()
-  const streams = await Promise.all(
-    [1, 2, 3].map(async () => {
-      const sent = get(`${url}/mcp`, { headers: { accept: "text/event-stream" }, agent: false })
-      const [response] = (await once(sent, "response")) as [NodeJS.ReadableStream]
-      return response
-    }),
-  )
-  const ended = streams.map((stream) => once(stream.resume(), "end"))
-  program.kill("SIGTERM")
-  await Promise.all(ended)
-  expect(await program.exited).toBe(0)
-})
-
 test("svc.docs.streams counts open event streams, and is 0 again after their clients leave", async () => {
   const port = await freePort()
   const prometheus = { SVC_OTEL_ENABLED: "true", OTEL_METRICS_EXPORTER: "prometheus", OTEL_TRACES_EXPORTER: "none" }
