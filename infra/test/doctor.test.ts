@@ -99,6 +99,7 @@ beforeAll(async () => {
   const roles = ["svc_service", "svc_reader", "svc_poor", "svc_late"].map((role) => `create role ${role} login;`)
   psql(postgres.url, `--command=create role svc_owner login; ${roles.join(" ")}`)
   psql(postgres.url, "--command=create database svc owner svc_owner")
+  psql(postgres.url, "--command=create database svc_latin encoding 'LATIN1' locale 'C' template template0")
   store = await startRedis()
   const at = (path: string) => `${others.url}${path}`
   sound = {
@@ -111,6 +112,7 @@ beforeAll(async () => {
       SVC_SESSION_AUDIENCE: "transfers",
       SVC_LIMITS_URL: store.url,
       SVC_RELAY_URL: at("/relay"),
+      SVC_DOCS_URL: at("/docs"),
     },
     "platform-api": {
       DATABASE_URL: databaseOf("svc_service"),
@@ -118,6 +120,7 @@ beforeAll(async () => {
       SVC_SESSION_SIGNING_KEY: signingKey,
       SVC_LIMITS_URL: store.url,
       SVC_API_URL: at("/platform"),
+      SVC_DOCS_URL: at("/docs"),
     },
   }
   mkdirSync(join(folder, "data"), { mode: 0o700 })
@@ -138,6 +141,8 @@ beforeAll(async () => {
     "/docs/health": { body: { pages: 1 } },
     "/hidden/health": { body: { database: "ok" } },
     "/docs/livez": { body: {} },
+    "/moved/livez": { body: {}, status: 308, headers: { location: "https://api.example.com/livez" } },
+    "/moved/health": { body: {}, status: 308, headers: { location: "https://api.example.com/health" } },
     "/relay/livez": { body: {} },
     "/platform/livez": { body: {}, headers: { "x-svc-client-address": "203.0.113.7; trusted" } },
     "/hidden/livez": { body: {}, headers: { "x-svc-client-address": "10.0.0.2; ignored" } },
@@ -210,7 +215,7 @@ const faults: readonly [name: string, app: App, env: Env, check: string, text: R
     /alter role/,
   ],
   ["a role without rights", "platform-api", { DATABASE_URL: "{db:svc_poor}" }, "rights", /permission/, /roles\.sql/],
-  ["no free connection", "platform-api", { DATABASE_URL: "{db:svc_late}" }, "database", /53300/, /max_connections/],
+  ["no free connection", "platform-api", { DATABASE_URL: "{db:svc_late}" }, "database", /53300/, /alter role/],
   ["no such database", "platform-api", { DATABASE_URL: "{db:svc_owner}x" }, "database", /3D000/, /its name/],
   ["no such host", "platform-api", { DATABASE_URL: "postgres://db.invalid/a" }, "database", /ENOTFOUND|AGAIN/, /name/],
   ["a port in use", "relay", { PORT: "{others port}" }, "port", /taken by another program/, /PORT/],
@@ -247,6 +252,46 @@ const faults: readonly [name: string, app: App, env: Env, check: string, text: R
   ["a clock that is wrong", "relay", { SVC_TRANSACTION_RPC_URL: "{others}/late-clock" }, "clock", /the provider/],
   ["a proxy that hides addresses", "platform-api", { SVC_API_URL: "{others}/hidden" }, "client-address", /ignored/],
   ["a proxy that leads elsewhere", "platform-api", { SVC_API_URL: "{others}/elsewhere" }, "public-url", /404/],
+  ["a relay at the pages' URL", "platform-api", { SVC_DOCS_URL: "{others}/relay" }, "services", /leads to relay/],
+  ["a platform at the pages' URL", "relay", { SVC_DOCS_URL: "{others}/platform" }, "services", /leads to platform-api/],
+  ["a public URL that redirects", "platform-api", { SVC_API_URL: "{others}/moved" }, "public-url", /https:\/\/api\.ex/],
+  ["a service's URL that redirects", "docs-server", { SVC_API_URL: "{others}/moved" }, "services", /https:\/\/api\.ex/],
+  ["another encoding", "platform-api", { DATABASE_URL: "{db:svc_owner}_latin" }, "database", /LATIN1/, /'UTF8'/],
+  [
+    "tables outside of the search path",
+    "platform-api",
+    { DATABASE_URL: "{db:svc_service}?options=-csearch_path%3Dapp" },
+    "migrations",
+    /schema public/,
+    /search_path/,
+  ],
+  [
+    "a server without TLS",
+    "platform-api",
+    { DATABASE_URL: "{db:svc_owner}?sslmode=require" },
+    "database",
+    /TLS/,
+    /ssl/,
+  ],
+  ["an ambiguous password", "platform-api", { DATABASE_URL: "postgres://a:b@c/d@e/f" }, "settings", /percent-encoded/],
+  ["several hosts", "platform-api", { DATABASE_URL: "postgres://a@b:1,c:2/d" }, "settings", /one only/],
+  ["quotes in an env file", "relay", { SVC_SESSION_AUDIENCE: '"transfers"' }, "settings", /AUDIENCE: .* quotes/],
+  ["a wildcard as audience", "relay", { SVC_SESSION_AUDIENCE: "*" }, "audience", /"\*"/, /stack list/],
+  [
+    "the private key at the relay",
+    "relay",
+    { SVC_SESSION_JWKS_URL: "", SVC_SESSION_PUBLIC_KEY: "{other key}" },
+    "session-keys",
+    /private/,
+  ],
+  [
+    "telemetry that can't start",
+    "docs-server",
+    { SVC_OTEL_ENABLED: "true", OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" },
+    "settings",
+    /gRPC/,
+  ],
+  ["no file of authorities", "relay", { NODE_EXTRA_CA_CERTS: join(folder, "none") }, "settings", /CA_CERTS: .*ENOENT/],
   ["no pages", "docs-server", { SVC_DOCS_DIR: join(folder, "none") }, "pages", /./],
   ["pages of a local stream", "docs-server", { SVC_DOCS_URL: "https://docs.example.com" }, "stream-url", /ws:/],
 ]
@@ -278,11 +323,68 @@ test.each<[name: string, app: App, env: () => Env, check: string, text: RegExp]>
   ["the tables' owner", "platform-api", () => ({ DATABASE_URL: databaseOf("svc_owner") }), "rights", /owner/],
   ["a superuser", "platform-api", () => ({ DATABASE_URL: databaseOf("postgres") }), "rights", /superuser/],
   ["a mistyped setting", "relay", () => ({ SVC_SESION_AUDIENCE: "a" }), "settings", /SVC_SESION_AUDIENCE/],
+  ["a mistyped mode", "relay", () => ({ NODE_ENV: "prod" }), "settings", /NODE_ENV "prod"/],
+  ["a body without room", "relay", () => ({ SVC_TRANSACTION_MAX_BYTES: "4096" }), "sizes", /MAX_BODY_BYTES 4096/],
+  [
+    "an unreachable receiver of usage records",
+    "relay",
+    () => ({
+      SVC_TRANSACTION_USAGE_ENABLED: "true",
+      SVC_TRANSACTION_USAGE_ENDPOINT: `https://${away}`,
+      SVC_TRANSACTION_USAGE_TOKEN: "hunter2",
+    }),
+    "usage",
+    /USAGE_ENDPOINT .*ECONNREFUSED/,
+  ],
+  [
+    "an unreachable deploy hook",
+    "platform-api",
+    () => ({
+      SVC_DEPLOY_HOOK_URL: `https://${away}`,
+      SVC_DEPLOY_HOOK_SECRET: `whsec_${Buffer.alloc(32).toString("base64")}`,
+    }),
+    "deploy-hook",
+    /HOOK_URL .*ECONNREFUSED/,
+  ],
 ])("%s works, and is warned of", async (_name, app, env, check, text) => {
   const { code, findings } = await examine(app, { ...sound[app], ...env() })
   expect(code).toBe(0)
   expect(findings).toContainEqual(
     expect.objectContaining({ check, verdict: "warn", text: expect.stringMatching(text) as string }),
+  )
+})
+
+test("a store that takes no writes is found, and the check writes nothing", async () => {
+  const full = await startRedis()
+  try {
+    const storeFindings = async () => {
+      const { findings } = await examine("relay", { ...sound.relay, SVC_LIMITS_URL: full.url })
+      return findings.filter(({ check }) => check === "limits-store")
+    }
+    for (const [name, value, code, next] of [
+      ["maxmemory", "1", "OOM", /maxmemory/],
+      ["min-replicas-to-write", "1", "NOREPLICAS", /replicas/],
+    ] as const) {
+      await full.command(`CONFIG SET ${name} ${value}`)
+      expect(await storeFindings()).toMatchObject([
+        { verdict: "fail", text: expect.stringContaining(code) as string, next: expect.stringMatching(next) as string },
+      ])
+      await full.command(`CONFIG SET ${name} 0`)
+    }
+    expect(await storeFindings()).toMatchObject([{ verdict: "pass" }])
+    await expect(full.command("LSET svc:doctor 0 x")).rejects.toThrow(/no such key/)
+  } finally {
+    await full.stop()
+  }
+})
+
+test("too few open files for the connections are found", async () => {
+  const command = `ulimit -n 1024; exec ${process.execPath} src/main.ts doctor --json`
+  const child = startProcess("sh", ["-c", command], { cwd: join(root, "apps/relay"), env: sound.relay })
+  await child.exited
+  const { findings } = JSON.parse(child.stdout()) as { findings: readonly Finding[] }
+  expect(findings).toContainEqual(
+    expect.objectContaining({ check: "open-files", verdict: "warn", text: expect.stringContaining("1024") as string }),
   )
 })
 

@@ -14,12 +14,14 @@ type Env = Readonly<Record<string, string>>
 const folder = mkdtempSync(join(tmpdir(), "svc-starts-"))
 const taken = createServer()
 let server: Awaited<ReturnType<typeof startPostgres>>
-const databaseOf = (role: string) => `postgres://${role}@127.0.0.1:${server.port}/postgres`
+const databaseOf = (role: string, name = "postgres") => `postgres://${role}@127.0.0.1:${server.port}/${name}`
 
 beforeAll(async () => {
   await once(taken.listen(0, "127.0.0.1"), "listening")
   server = await startPostgres()
   execFileSync("psql", ["--quiet", "--command=create role svc_service login", server.url])
+  execFileSync("psql", ["--quiet", "--command=create database made", server.url])
+  execFileSync("psql", ["--quiet", "--command=create table registry_changes ()", databaseOf("postgres", "made")])
 })
 afterAll(async () => {
   taken.close()
@@ -77,12 +79,20 @@ const faults: readonly [name: string, app: App, env: (context: TestContext) => E
     /can't be created/,
   ],
   [
-    "no such host",
+    "an ambiguous password",
     "platform-api",
     () => ({ DATABASE_URL: "postgres://a:b@c/d@127.0.0.1/e" }),
     "DATABASE_URL",
-    /ENOTFOUND/,
+    /percent-encoded/,
   ],
+  [
+    "a role that looks elsewhere",
+    "platform-api",
+    () => ({ DATABASE_URL: `${databaseOf("svc_service", "made")}?options=-csearch_path%3Dapp` }),
+    "DATABASE_URL",
+    /schema public.*search_path/,
+  ],
+  ["quotes in an env file", "docs-server", () => ({ HOST: "'127.0.0.1'" }), "HOST", /quotes/],
   ["a port in use", "platform-api", () => ({ PORT: port(), SVC_DATA_DIR: join(folder, "d") }), "PORT", /EADDRINUSE/],
   ["a port in use", "relay", () => ({ PORT: port() }), "PORT", /EADDRINUSE.*ss -ltnp/],
   ["a port in use of metrics", "relay", prometheus, "OTEL_EXPORTER_PROMETHEUS_PORT", /EADDRINUSE/],

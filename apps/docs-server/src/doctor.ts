@@ -2,18 +2,16 @@ import { existsSync } from "node:fs"
 import {
   ask,
   type Check,
-  checkClock,
+  checkOtherService,
   checkPublicUrl,
   fail,
   type Finding,
   isPublic,
   pass,
-  type Service,
   serviceChecks,
-  serviceOf,
-  stepAfter,
   warn,
 } from "@svc/program"
+import { validateTelemetry } from "@svc/telemetry"
 import { type Config, ownContent, readConfig } from "./config.ts"
 import { CorpusError, loadCorpus } from "./corpus/corpus.ts"
 
@@ -36,30 +34,6 @@ const checkTarballs = ({ tarballs }: Config): readonly Finding[] =>
       ? pass("packages", `${path} can be served`)
       : fail("packages", `${path} is missing, and pages tell agents to use it`, hint),
   )
-
-/** Whether another service is where a setting says. */
-const checkService = async (
-  service: Service,
-  variable: string,
-  url: string,
-  at: () => number,
-): Promise<readonly Finding[]> => {
-  const before = at()
-  const answer = await ask(`${url}/health`)
-  if ("reason" in answer)
-    return [
-      warn(
-        "services",
-        `${variable} doesn't answer (${answer.reason})`,
-        stepAfter(answer.reason, `Start ${service}, or correct the URL.`),
-      ),
-    ]
-  const there = serviceOf(answer.body) ?? "another server"
-  if (there !== service)
-    return [fail("services", `${variable} leads to ${there}`, `Set it to the URL of ${service}, or correct the proxy.`)]
-  const clock = checkClock(variable, Date.parse(answer.header("date") ?? ""), [before, at()])
-  return [pass("services", `${variable} leads to ${service}`), ...clock]
-}
 
 /** Whether the platform takes the viewer key from the pages' origin. */
 const checkViewerKey = async (
@@ -103,6 +77,7 @@ export const docsChecks = async (
   { wallClock }: { readonly wallClock: () => number },
 ): Promise<Readonly<Record<string, Check>>> => {
   const config = readConfig(env)
+  validateTelemetry(config, env)
   const { viewerKey, internalApiUrl } = config
   return {
     ...serviceChecks("docs-server", env, config),
@@ -114,11 +89,11 @@ export const docsChecks = async (
       services: async () =>
         (
           await Promise.all([
-            checkService("platform-api", "SVC_API_URL", config.apiUrl, wallClock),
-            checkService("relay", "SVC_RELAY_URL", config.relayUrl, wallClock),
+            checkOtherService("platform-api", "SVC_API_URL", config.apiUrl, wallClock),
+            checkOtherService("relay", "SVC_RELAY_URL", config.relayUrl, wallClock),
             internalApiUrl === undefined
               ? []
-              : checkService("platform-api", "SVC_API_INTERNAL_URL", internalApiUrl, wallClock),
+              : checkOtherService("platform-api", "SVC_API_INTERNAL_URL", internalApiUrl, wallClock),
           ])
         ).flat(),
       "stream-url": async () => checkStream(config),

@@ -2,7 +2,9 @@ import {
   ask,
   type Check,
   checkLimitsStore,
+  checkOtherService,
   checkPublicUrl,
+  checkReachable,
   fail,
   type Finding,
   pass,
@@ -10,8 +12,12 @@ import {
   stepAfter,
   warn,
 } from "@svc/program"
+import { textOrFile } from "@svc/config"
+import { validateTelemetry } from "@svc/telemetry"
 import { type Config, readConfig } from "./config.ts"
 import { callProvider, checkChains, type Provider, providersOf } from "./providers.ts"
+
+type Env = Readonly<Record<string, string | undefined>>
 
 const lagFinding = async (provider: Provider, at: number): Promise<Finding> => {
   const slot = await callProvider(provider, "getSlot", [{ commitment: "confirmed" }])
@@ -47,7 +53,21 @@ const check = "session-keys"
 // The platform allows a minute (Cache-Control: max-age=60).
 const oldestCopySeconds = 300
 
-const checkKeys = async ({ jwksUrl, publicKeys, issuer }: Config, at: number): Promise<readonly Finding[]> => {
+const isPrivate = async (key: string): Promise<boolean> => /PRIVATE KEY|"d"\s*:/.test(key)
+
+const checkKeys = async (
+  { jwksUrl, publicKeys, issuer }: Config,
+  env: Env,
+  at: number,
+): Promise<readonly Finding[]> => {
+  if ((await textOrFile(env, "SVC_SESSION_PUBLIC_KEY", isPrivate)) === true)
+    return [
+      fail(
+        check,
+        "the relay has the private signing key: whoever takes it from here makes tokens",
+        "Set SVC_SESSION_JWKS_URL instead, or give the relay the public part alone.",
+      ),
+    ]
   if (publicKeys !== undefined)
     return [pass(check, "a public key is set; it must be the one that the platform signs with")]
   if (jwksUrl === undefined)
@@ -82,26 +102,54 @@ const checkKeys = async ({ jwksUrl, publicKeys, issuer }: Config, at: number): P
   ]
 }
 
+const checkAudiences = ({ audiences }: Config): readonly Finding[] =>
+  audiences
+    .filter((name) => !/^[a-z0-9][a-z0-9-]{0,62}$/.test(name))
+    .map((name) =>
+      fail(
+        "audience",
+        `SVC_SESSION_AUDIENCE: ${JSON.stringify(name)} can't be a stack's name, so no token is accepted for it`,
+        "Name each stack, as `stack list` prints it, separated by commas.",
+      ),
+    )
+
+const checkSizes = ({ maxBytes, maxBodyBytes }: Config): readonly Finding[] => {
+  // As base64.
+  const least = Math.ceil(maxBytes / 3) * 4
+  if (maxBodyBytes > least) return []
+  const text = `a transaction of SVC_TRANSACTION_MAX_BYTES ${maxBytes} doesn't fit into SVC_TRANSACTION_MAX_BODY_BYTES ${maxBodyBytes}`
+  return [warn("sizes", text, "Set SVC_TRANSACTION_MAX_BODY_BYTES to 8192, which is enough for every transaction.")]
+}
+
 /** What the relay needs, as checks. Throws ConfigError. */
 export const relayChecks = async (
-  env: Readonly<Record<string, string | undefined>>,
+  env: Env,
   { wallClock }: { readonly wallClock: () => number },
 ): Promise<Readonly<Record<string, Check>>> => {
   const config = await readConfig(env)
-  const { upstreamUrl, limits } = config
+  validateTelemetry(config, env)
+  const { upstreamUrl, limits, usage } = config
   const own = {
     ...serviceChecks("relay", env, config),
     "public-url": () => checkPublicUrl("relay", "SVC_RELAY_URL", config.publicUrl, wallClock()),
+    ...(env["SVC_DOCS_URL"] && {
+      services: () => checkOtherService("docs-server", "SVC_DOCS_URL", config.docsUrl, wallClock),
+    }),
   }
   if (!config.enabled || upstreamUrl === undefined) {
     const off = warn("transactions", "the routes are off", "Set SVC_TRANSACTIONS_ENABLED=true to switch them on.")
     return { transactions: async () => [off], ...own }
   }
-  const { url: store } = limits
+  const { url: store, prefix } = limits
   return {
     provider: () => checkProviders(providersOf(config), wallClock),
-    [check]: () => checkKeys(config, wallClock()),
-    ...(store !== undefined && { "limits-store": () => checkLimitsStore(store, () => import("redis")) }),
+    [check]: () => checkKeys(config, env, wallClock()),
+    audience: async () => checkAudiences(config),
+    sizes: async () => checkSizes(config),
+    ...(usage && { usage: () => checkReachable("usage", "SVC_TRANSACTION_USAGE_ENDPOINT", usage.endpoint) }),
+    ...(store !== undefined && {
+      "limits-store": () => checkLimitsStore({ url: store, prefix }, () => import("redis")),
+    }),
     ...own,
   }
 }

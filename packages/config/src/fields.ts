@@ -73,6 +73,10 @@ const urlSchema = ({ protocols = ["http:", "https:"], exact = false, credentials
     .string()
     .refine((value) => !credentials || !isTornApart(value), { error: encoded, abort: true })
     .refine((value) => !/\s/.test(value), "must not contain white space")
+    .refine((value) => !startsWith(protocols, value) || URL.canParse(value), {
+      error: "isn't a valid URL: correct its host, which can be one only, and its port",
+      abort: true,
+    })
     .refine(
       (value) => protocols.some((protocol) => isUrlOf(protocol, value)),
       `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
@@ -82,14 +86,22 @@ const urlSchema = ({ protocols = ["http:", "https:"], exact = false, credentials
     .refine(decodes, "holds a user or password whose % is not percent-encoded")
     .transform((value) => (exact ? value : value.replace(/\/+$/, "")))
 
-const encoded = "holds a user or password whose /, ? or # isn't percent-encoded (%2F, %3F, %23)"
+const encoded = "holds a user or password whose /, ?, # or @ isn't percent-encoded (%2F, %3F, %23, %40)"
 
-// The first of these characters ends the authority: what is left of it has no @ and no port, and the rest has an @.
-const isTornApart = (value: string): boolean => /^[a-z]+:\/\/[^/?#@]*:(?!\d+[/?#])[^/?#@]*[/?#].*@/i.test(value)
+// The first /, ? or # ends the authority. Either what is left of it has no @ and no port, and the rest has an @; or it has a
+// password with an @, and after it there is another one, before any parameter's value: which of them precedes the host?
+const tornApart = [
+  /^[a-z]+:\/\/[^/?#@]*:(?!\d+[/?#])[^/?#@]*[/?#].*@/i,
+  /^[a-z]+:\/\/[^/?#@]*:[^/?#]*@[^/?#]*(?:\/[^?#]*@|[^?#]*[?#][^=]*@)/i,
+]
+const isTornApart = (value: string): boolean => tornApart.some((form) => form.test(value))
+
+const startsWith = (protocols: readonly string[], value: string): boolean =>
+  protocols.some((protocol) => value.toLowerCase().startsWith(`${protocol}//`))
 
 // URL reads "http:host" as "http://host", but as it is written the link would be broken.
 const isUrlOf = (protocol: string, value: string): boolean =>
-  URL.parse(value)?.protocol === protocol && value.slice(0, protocol.length + 2).toLowerCase() === `${protocol}//`
+  URL.parse(value)?.protocol === protocol && startsWith([protocol], value)
 
 const holdsCredentials = (value: string): boolean => {
   const { username, password } = URL.parse(value) ?? {}

@@ -71,17 +71,38 @@ test("a URL contains no white space, and reserved characters in a password must 
   const fields = { database: url("DATABASE_URL", undefined, { protocols: ["postgres:"], credentials: true }) }
   const wrong = (value: string) => problemsOf(() => loadConfig(fields, { DATABASE_URL: value }))
   expect(wrong("postgres://me:word@host/da ta")).toEqual(["DATABASE_URL: must not contain white space"])
-  for (const password of ["a/b", "a#b", "a?b", "12x/34", "/", "?"]) {
+  for (const password of ["a/b", "a#b", "a?b", "12x/34", "/", "?", "p@s/s", "p@s?s", "p@s#s", "p@@/s", "p@s/s?s"]) {
     const [problem, ...others] = wrong(`postgres://me:${password}@host:5432/svc`)
     expect([password, problem, others]).toEqual([password, expect.stringContaining("percent-encoded (%2F"), []])
   }
   for (const value of [
     "postgres://me:a%2Fb@host/svc?application_name=a@b",
+    "postgres://me:p@s@host/svc?application_name=a@b",
+    "postgres://me:p@host/svc?application_name=a@b",
     "postgres://host:5432/s@c",
     "postgres://me@host/a@b",
   ]) {
     expect(loadConfig(fields, { DATABASE_URL: value })).toEqual({ database: value })
   }
+})
+
+test("a URL of several hosts is named as such, and a problem that two checks find is told once", () => {
+  const database = url("DATABASE_URL", undefined, { protocols: ["postgres:"], credentials: true })
+  const twice = () => ["A: x", "A: x"]
+  const problems = problemsOf(() => loadConfig({ database }, { DATABASE_URL: "postgres://a:b@h:1,i:2/d" }, twice))
+  expect(problems).toEqual([
+    "DATABASE_URL: isn't a valid URL: correct its host, which can be one only, and its port",
+    "A: x",
+  ])
+})
+
+test("quotes that a file of variables kept as a part of a value are found, and others belong to it", () => {
+  const fields = { a: list("A"), b: text("B", ""), c: integer("C", 1, { min: 0 }), d: url("D", undefined) }
+  const env = { A: '"transfers"', B: "'production'", C: '"1"', D: '"http://localhost"' }
+  expect(problemsOf(() => loadConfig(fields, env))).toEqual(
+    Object.keys(env).map((name) => `${name}: must have no quotes around its value`),
+  )
+  expect(loadConfig(fields, { B: 'The "new" site' }).b).toBe('The "new" site')
 })
 
 test("contradictory settings are rejected with the caller's message", () => {

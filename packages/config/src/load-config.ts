@@ -18,7 +18,8 @@ export class ConfigError extends SetupError {
   override readonly name = "ConfigError"
   readonly problems: readonly string[]
 
-  constructor(problems: readonly string[]) {
+  constructor(found: readonly string[]) {
+    const problems = [...new Set(found)]
     const settings = new Set(problems.flatMap((problem) => problem.match(/^[A-Z_]+(?=[:,])/) ?? []))
     super(
       `The settings can't be used:\n${problems.map((problem) => `  ${problem}`).join("\n")}`,
@@ -37,6 +38,12 @@ type Config<F extends Fields> = {
 }
 
 const isField = (field: Field<unknown> | Fields): field is Field<unknown> => typeof field["variable"] === "string"
+
+/** What a program that reads a file of variables took for a part of the value, or undefined. Docker takes both for it. */
+export const misreading = (text: string): string | undefined => {
+  if (/^(["'])[^]*\1$/.test(text)) return "must have no quotes around its value"
+  return /\s#(\s|$)/.test(text) ? "must have its comment on another line" : undefined
+}
 
 /**
  * Reads settings from the environment. A variable that is set but empty counts as unset. Throws one ConfigError with all
@@ -59,12 +66,11 @@ export const loadConfig = <F extends Fields>(
     const { variable, schema, fallback } = setting
     const text = env[variable]?.trim() ?? ""
     if (text === "") return fallback
-    // Docker and systemd take it for a part of the value.
-    const hasComment = /\s#(\s|$)/.test(text)
-    const result = hasComment ? undefined : schema.safeParse(text)
+    const misread = misreading(text)
+    const result = misread === undefined ? schema.safeParse(text) : undefined
     if (result?.success) return result.data
     unusable.add(variable)
-    const wrong = result?.error.issues.map(({ message }) => message) ?? ["must have its comment on another line"]
+    const wrong = result?.error.issues.map(({ message }) => message) ?? [misread]
     problems.push(...wrong.map((message) => `${variable}: ${message}`))
     return fallback
   }

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises"
-import { ConfigError } from "./load-config.ts"
+import { ConfigError, misreading } from "./load-config.ts"
 
 /**
  * Reads a text from a variable, or from the file that `<name>_FILE` names; undefined if neither is set. Throws ConfigError,
@@ -15,6 +15,8 @@ export const textOrFile = async <T>(
   const file = env[`${name}_FILE`]?.trim() ?? ""
   if (inline === "" && file === "") return undefined
   const variable = inline === "" ? `${name}_FILE` : name
+  const isQuoted = misreading(inline) ?? misreading(file)
+  if (isQuoted !== undefined) throw new ConfigError([`${variable}: ${isQuoted}`])
   const readable = async (): Promise<string> =>
     readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
       throw new ConfigError([`${variable}: the file can't be read (${error.code})`])

@@ -1,12 +1,13 @@
 import { type Connect, reasonOf } from "./store.ts"
 
 /**
- * What a store says of itself, or the code of why it can't be used. It writes nothing.
+ * What a store says of itself, or the code of why it can't be used. It changes nothing.
  *
- * @returns `policy` is what a full store does (maxmemory-policy), where it tells
+ * @returns `policy` is what a full store does (maxmemory-policy), where it tells; `refusal` why it takes no writes now
  */
 export const inspectStore = async (
   url: string,
+  prefix: string,
   connect: Connect,
 ): Promise<
   | {
@@ -14,6 +15,7 @@ export const inspectStore = async (
       readonly version: string
       readonly policy?: string
       readonly isReplica: boolean
+      readonly refusal?: string
     }
   | { readonly reason: string }
 > => {
@@ -26,12 +28,15 @@ export const inspectStore = async (
     const field = (name: string): string | undefined =>
       lines.find((line) => line.startsWith(`${name}:`))?.slice(name.length + 1)
     const valkey = field("valkey_version")
+    // A write that writes nothing, which a store refuses as it would any other.
+    const refusal = await client.sendCommand(["SETRANGE", `${prefix}:doctor`, "0", ""]).then(() => undefined, reasonOf)
     const policy = field("maxmemory_policy")
     return {
       name: valkey === undefined ? "Redis" : "Valkey",
       version: valkey ?? field("redis_version") ?? "0",
       isReplica: field("role") === "slave",
       ...(policy !== undefined && { policy }),
+      ...(refusal !== undefined && { refusal }),
     }
   } catch (error) {
     return { reason: reasonOf(error) }

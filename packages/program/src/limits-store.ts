@@ -3,11 +3,20 @@ import { type Finding, fail, pass, warn } from "./doctor.ts"
 import { stepAfter } from "./requests.ts"
 
 const check = "limits-store"
+const refusals: Readonly<Record<string, string>> = {
+  OOM: "Raise its maxmemory: 64 MB are enough for 50,000 callers a minute.",
+  MISCONF: "Make room on its disk, or switch its snapshots off.",
+  NOPERM: "Give the user of SVC_LIMITS_URL the right to write keys with the prefix SVC_LIMITS_PREFIX.",
+  NOREPLICAS: "Start its replicas, or lower its min-replicas-to-write.",
+}
 const oldest = { Redis: 6.2, Valkey: 7.2 }
 
-/** Whether the limits' store answers, is new enough, and refuses instead of forgetting when it is full. */
-export const checkLimitsStore = async (url: string, connect: Connect): Promise<readonly Finding[]> => {
-  const store = await inspectStore(url, connect)
+/** Whether the limits' store answers, is new enough, takes writes, and refuses instead of forgetting when it is full. */
+export const checkLimitsStore = async (
+  { url, prefix }: { readonly url: string; readonly prefix: string },
+  connect: Connect,
+): Promise<readonly Finding[]> => {
+  const store = await inspectStore(url, prefix, connect)
   if ("reason" in store) {
     const text = `the store at SVC_LIMITS_URL can't be used (${store.reason})`
     const isDenied = /^(?:NOAUTH|WRONGPASS|NOPERM)/.test(store.reason)
@@ -18,9 +27,13 @@ export const checkLimitsStore = async (url: string, connect: Connect): Promise<r
   }
   if (store.isReplica)
     return [fail(check, "the store is a read-only replica", "Set SVC_LIMITS_URL to the primary server.")]
-  const { name, version, policy = "noeviction" } = store
+  const { name, version, policy = "noeviction", refusal } = store
   if (Number.parseFloat(version) < oldest[name])
     return [fail(check, `${name} ${version} is too old`, `Use ${name} ${oldest[name]} or newer.`)]
+  if (refusal !== undefined) {
+    const next = refusals[refusal.split(" ")[0] ?? ""] ?? "Look into the store's own log."
+    return [fail(check, `the store at SVC_LIMITS_URL takes no writes (${refusal})`, next)]
+  }
   if (policy === "noeviction") return [pass(check, `${name} ${version} answers`)]
   return [warn(check, `a full store forgets counts (${policy})`, "Set its maxmemory-policy to noeviction.")]
 }

@@ -1,7 +1,7 @@
 import { connect } from "node:tls"
 import { isLoopback } from "@svc/common/loopback"
 import { type Finding, fail, pass, warn } from "./doctor.ts"
-import { ask, type Service, serviceOf, stepAfter } from "./requests.ts"
+import { ask, redirected, type Service, serviceOf, stepAfter } from "./requests.ts"
 
 type Validity = { readonly from: number; readonly to: number }
 
@@ -80,11 +80,12 @@ export const checkPublicUrl = async (
         stepAfter(answer.reason, "Start the service and the proxy, then run doctor again."),
       ),
     ]
-  if (answer.status !== 200)
-    return [
-      ...ends,
-      fail("public-url", `${url}/livez answers ${answer.status}`, "Point the proxy at the service's port."),
-    ]
+  const elsewhere = redirected("public-url", variable, url, answer)
+  if (elsewhere !== undefined) return [...ends, elsewhere]
+  if (answer.status !== 200) {
+    const next = `Correct ${variable}, its path too, or point the proxy at the service's port.`
+    return [...ends, fail("public-url", `${url}/livez answers ${answer.status}`, next)]
+  }
   const health = await ask(`${url}/health`)
   const there = "body" in health ? serviceOf(health.body) : undefined
   if (there !== service)

@@ -14,7 +14,7 @@ const steps: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
-  CERT_HAS_EXPIRED: "Renew its certificate.",
+  CERT_HAS_EXPIRED: "Renew its certificate, or that of its authority, which can be in NODE_EXTRA_CA_CERTS.",
   ERR_TLS_CERT_ALTNAME_INVALID: "Use the name that its certificate is for, or a certificate for this name.",
   ERR_SSL_WRONG_VERSION_NUMBER: noTls,
   EPROTO: noTls,
@@ -45,6 +45,13 @@ type Answer =
       readonly body: unknown
     }
   | { readonly reason: string }
+
+/** What is wrong with a setting whose URL is answered by a redirect, which no client of an API follows. */
+export const redirected = (check: string, variable: string, url: string, answer: Answer): Finding | undefined => {
+  if ("reason" in answer || answer.status < 300 || answer.status >= 400) return undefined
+  const target = URL.parse(answer.header("location") ?? "", url)?.origin ?? "elsewhere"
+  return fail(check, `${variable} redirects to ${target}`, `Set it to the URL that clients end up at.`)
+}
 
 const reasonOf = (error: unknown): string => {
   const { cause, code, name } = Object(error) as { cause?: unknown; code?: unknown; name?: unknown }

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { closeTo } from "@svc/common/nearest"
 import settings from "../settings.json" with { type: "json" }
@@ -13,6 +14,48 @@ const checkNames = (env: Env): readonly Finding[] => {
     const next = meant === undefined ? "Remove it: infra/env has all settings." : `Did you mean ${meant}?`
     return warn("settings", `${name} isn't a setting, and changes nothing`, next)
   })
+}
+
+const modes = new Set(["", "production", "development", "test"])
+const checkEnvironment = ({ NODE_ENV = "", NODE_EXTRA_CA_CERTS: file = "" }: Env): readonly Finding[] => {
+  const found: Finding[] = []
+  if (!modes.has(NODE_ENV))
+    found.push(warn("settings", `NODE_ENV ${JSON.stringify(NODE_ENV)} isn't production`, "Set it to production."))
+  // Node only warns of it.
+  if (file !== "" && codeOfRead(file) !== undefined)
+    found.push(
+      fail(
+        "settings",
+        `NODE_EXTRA_CA_CERTS: the file can't be read (${codeOfRead(file)})`,
+        "Correct its path, or its mode: the service's user must be able to read it.",
+      ),
+    )
+  return found
+}
+
+const codeOfRead = (path: string): string | undefined => {
+  try {
+    readFileSync(path)
+    return undefined
+  } catch (error) {
+    return String(Object(error).code)
+  }
+}
+
+// What a service has open besides its clients' connections.
+const ownFiles = 64
+const checkOpenFiles = (connections: number): readonly Finding[] => {
+  // The hard limit, to which Node raises the other. Linux alone has this file.
+  const limits = codeOfRead("/proc/self/limits") === undefined ? readFileSync("/proc/self/limits", "utf8") : ""
+  const most = Number(/^Max open files +\S+ +(\d+)/m.exec(limits)?.[1] ?? Infinity)
+  if (most >= connections + ownFiles) return []
+  return [
+    warn(
+      "open-files",
+      `this process can open ${most} files, and SVC_HTTP_MAX_CONNECTIONS allows ${connections} connections`,
+      "Raise the limit (LimitNOFILE of systemd, `ulimit -n` of a shell), or lower SVC_HTTP_MAX_CONNECTIONS.",
+    ),
+  ]
 }
 
 const checkProxies = (networks: readonly { readonly prefix: number; readonly family: string }[]): readonly Finding[] =>
@@ -51,17 +94,19 @@ const checkPort = async (service: Service, host: string, port: number): Promise<
   )
 }
 
-/** What is checked of every service: its settings' names, whom it trusts, and whether it can listen. */
+/** What is checked of every service: its settings' names, how many files it can open, whom it trusts, and whether it can listen. */
 export const serviceChecks = (
   service: Service,
   env: Env,
   config: {
     readonly host: string
     readonly port: number
+    readonly bounds: { readonly connections: number }
     readonly trustedProxies: Parameters<typeof checkProxies>[0]
   },
 ): Readonly<Record<string, Check>> => ({
-  names: async () => checkNames(env),
+  names: async () => [...checkNames(env), ...checkEnvironment(env)],
+  "open-files": async () => checkOpenFiles(config.bounds.connections),
   "trusted-proxies": async () => checkProxies(config.trustedProxies),
   port: async () => [await checkPort(service, config.host, config.port)],
 })

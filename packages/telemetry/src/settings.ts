@@ -109,4 +109,9 @@ export const readSettings = (env: Env, prometheusPort: number) =>
     ]
   })
 
+/** Throws ConfigError if telemetry is on and can't start with these variables. */
+export const validateTelemetry = (config: { readonly telemetry: boolean }, env: Env): void => {
+  if (config.telemetry) readSettings(env, 1)
+}
+
 export type Settings = ReturnType<typeof readSettings>

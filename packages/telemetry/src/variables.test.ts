@@ -294,7 +294,7 @@ test("all invalid values are reported at once, and so is everything unsupported"
   const named = (await problemsOf(wrong)).map((problem) => problem.split(":")[0])
   expect(new Set(named)).toEqual(new Set(Object.keys(wrong)))
   const grpc = { OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" }
-  expect(await problemsOf(grpc)).toEqual(Array(2).fill(expect.stringMatching("gRPC is not supported")))
+  expect(await problemsOf(grpc)).toEqual([expect.stringMatching("gRPC is not supported")])
   expect(await problemsOf({ ...grpc, OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: "http/json", ...noMetrics })).toEqual([])
   expect(await problemsOf({ OTEL_CONFIG_FILE: "sdk.yaml" })).toEqual([expect.stringMatching(/^OTEL_CONFIG_FILE: /)])
 })

@@ -49,13 +49,17 @@ const steps: Readonly<Record<string, string>> = {
   ENOTFOUND: "Correct the host name in DATABASE_URL; a user or password there has / as %2F and @ as %40.",
   ENOSPC: full,
   ENOTDIR: noFolder,
+  ENOTSUP: "Switch on the server's TLS (ssl = on), or take sslmode out of DATABASE_URL.",
   EROFS: noFolder,
 }
 
 /** The operator's next step after an error of the database, if its code tells. */
 export const stepFor = (error: unknown): { readonly code: string; readonly next: string | undefined } => {
   const code = codeOf(error) ?? (error instanceof Error ? codeOf(error.cause) : undefined) ?? ""
-  return { code, next: steps[code] }
+  // A role or a database has a limit of its own.
+  const [, subject] = /too many connections for (role|database) /.exec(Object(error).message) ?? []
+  const raise = subject && `Raise its limit (alter ${subject} … connection limit): each replica uses 11 connections.`
+  return { code, next: raise ?? steps[code] }
 }
 
 /**

@@ -16,6 +16,19 @@ export const pendingOf = async (db: Orm, files: ReturnType<typeof migrationFiles
   return files.filter(({ folderMillis }) => folderMillis > Number(last?.at ?? 0))
 }
 
+/** What is wrong if the tables exist, but not where this role looks for them. */
+export const tablesElsewhere = async (db: Orm): Promise<SetupError | undefined> => {
+  const schema = sql<string>`relnamespace::regnamespace::text`
+  const found = await db
+    .select({ schema })
+    .from(sql`pg_class`)
+    .where(sql`relname = 'registry_changes'`)
+  if (found[0] === undefined) return undefined
+  const reason = `the tables are in the schema ${found[0].schema}, which isn't in the search_path of DATABASE_URL's role`
+  const next = "Take search_path out of DATABASE_URL's options, and reset it: alter role svc_service reset search_path."
+  return new SetupError(reason, "DATABASE_URL", next)
+}
+
 const mayCreate = async (db: Orm): Promise<boolean> => {
   const allowed = sql<boolean>`has_schema_privilege(current_schema(), 'create')`
   const [found] = await db.select({ allowed }).from(sql`(select) nothing`)
@@ -39,6 +52,8 @@ export const migrate = (queries: Pick<Queries, "transaction">, folder = migratio
     const pending = isNew ? migrationFiles(folder) : await pendingOf(tx, migrationFiles(folder))
     if (pending.length > 0 && !(await mayCreate(tx))) {
       const reason = `${pending.length} migrations are missing, and the role of DATABASE_URL can't make tables`
+      const elsewhere = isNew ? await tablesElsewhere(tx) : undefined
+      if (elsewhere !== undefined) throw elsewhere
       throw new SetupError(reason, "DATABASE_URL", "Run the command `migrate` as the tables' owner, then start again.")
     }
     if (isNew) {

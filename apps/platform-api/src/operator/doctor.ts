@@ -5,7 +5,9 @@ import {
   checkClock,
   checkFolder,
   checkLimitsStore,
+  checkOtherService,
   checkPublicUrl,
+  checkReachable,
   fail,
   type Finding,
   isPublic,
@@ -14,10 +16,11 @@ import {
   stepAfter,
   warn,
 } from "@svc/program"
+import { validateTelemetry } from "@svc/telemetry"
 import { type Config, readConfig } from "../config.ts"
 import { type Queries, sql } from "../db/database.ts"
 import { DatabaseUnavailable, pooling, stepFor, grant } from "../db/errors.ts"
-import { migrationFiles, pendingOf } from "../db/migrate.ts"
+import { migrationFiles, pendingOf, tablesElsewhere } from "../db/migrate.ts"
 import { openServerDatabase } from "../db/server/server.ts"
 
 const oldestServer = 15
@@ -32,6 +35,7 @@ const look = (queries: Queries) =>
         version: sql<string>`current_setting('server_version')`,
         now: sql<string>`(extract(epoch from clock_timestamp()) * 1000)::text`,
         process: sql<number>`pg_backend_pid()`,
+        encoding: sql<string>`current_setting('server_encoding')`,
         isStandby: sql<boolean>`pg_is_in_recovery()`,
         isReadOnly: sql<boolean>`current_setting('transaction_read_only') = 'on'`,
         maySee: sql<boolean>`has_schema_privilege('public', 'usage')`,
@@ -48,6 +52,8 @@ const migrationFinding = async (queries: Queries, isMade: boolean): Promise<Find
   const files = migrationFiles()
   const { length: pending } = isMade ? await queries.run((db) => pendingOf(db, files)) : files
   if (pending === 0) return pass("migrations", `all ${files.length} are applied`)
+  const elsewhere = isMade ? undefined : await queries.run(tablesElsewhere)
+  if (elsewhere !== undefined) return fail("migrations", elsewhere.message, elsewhere.next)
   return fail(
     "migrations",
     `${pending} of ${files.length} are missing`,
@@ -100,6 +106,11 @@ const checkDatabase = async (url: string, now: () => number, wallClock: () => nu
     if (isOld)
       add(fail("database", `PostgreSQL ${found.version} is too old`, `Use PostgreSQL ${oldestServer} or newer.`))
     else add(pass("database", `PostgreSQL ${found.version} answers`))
+    if (found.encoding !== "UTF8") {
+      const next =
+        "Make a new database (create database … encoding 'UTF8' template template0), and restore a backup into it."
+      add(fail("database", `its encoding is ${found.encoding}, which can't keep every name and text`, next))
+    }
     if (found.isStandby) add(fail("database", "it is a read-only standby", "Set DATABASE_URL to the primary server."))
     else if (found.isReadOnly) {
       const next = `Set default_transaction_read_only to off: alter role ${found.user} reset default_transaction_read_only.`
@@ -175,7 +186,8 @@ export const platformChecks = async (
   { now, wallClock }: { readonly now: () => number; readonly wallClock: () => number },
 ): Promise<Readonly<Record<string, Check>>> => {
   const config = await readConfig(env)
-  const { databaseUrl, limits, dataFolder } = config
+  validateTelemetry(config, env)
+  const { databaseUrl, limits, dataFolder, deployHookUrl } = config
   const embedded = (): readonly Finding[] => [
     config.nodeEnv === "production"
       ? warn(
@@ -185,14 +197,22 @@ export const platformChecks = async (
         )
       : pass("database", "an embedded one in the data folder; its migrations are applied at start"),
   ]
-  const { url: store } = limits
+  const { url: store, prefix } = limits
   return {
     database: databaseUrl === undefined ? async () => embedded() : () => checkDatabase(databaseUrl, now, wallClock),
     ...serviceChecks("platform-api", env, config),
     "signing-key": () => checkSigningKey(config),
     "data-folder": async () => checkFolder("data-folder", dataFolder),
     urls: async () => checkUrls(config),
-    ...(store !== undefined && { "limits-store": () => checkLimitsStore(store, () => import("redis")) }),
+    ...(deployHookUrl !== undefined && {
+      "deploy-hook": () => checkReachable("deploy-hook", "SVC_DEPLOY_HOOK_URL", deployHookUrl),
+    }),
+    ...(env["SVC_DOCS_URL"] && {
+      services: () => checkOtherService("docs-server", "SVC_DOCS_URL", config.docsUrl, wallClock),
+    }),
+    ...(store !== undefined && {
+      "limits-store": () => checkLimitsStore({ url: store, prefix }, () => import("redis")),
+    }),
     "public-url": () => checkPublicUrl("platform-api", "SVC_API_URL", config.publicUrl, wallClock()),
   }
 }
