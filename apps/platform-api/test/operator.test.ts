@@ -89,19 +89,20 @@ describe("commands", () => {
     expect(listed).toMatchObject({ visibility: "global", relay: true, browser_send: false, version: 1 })
     expect(await told("stack unpublish mine")).toEqual({ name: "mine", unpublished: true })
 
-    const trail = await told("audit list --limit 9")
+    const trail = await told("audit list --limit 10")
     expect(trail.map(({ action }: { action: string }) => action)).toEqual([
       "stack.unpublish",
       "stack.publish",
       "key.revoke",
       "key.enable",
       "key.disable",
+      "key.mint",
       "user.create",
       "agent.enable",
       "agent.disable",
       "agent.signup",
     ])
-    expect(trail[8]).toEqual({
+    expect(trail[9]).toEqual({
       id: expect.any(Number),
       at: expect.any(String),
       actor: `agent:${agent.slug}`,

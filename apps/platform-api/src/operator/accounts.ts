@@ -61,6 +61,7 @@ export const createUser = async (
       const first = { kind: "sk", userId: user.id, name: "first", createdAt: at } as const
       const key = await insertKey(tx, first, { randomBytes, keySecret: await readKeySecret(tx) })
       await audit(tx, { at, actor: "operator", action: "user.create", target: `user:${user.id}` })
+      await audit(tx, { at, actor: "operator", action: "key.mint", target: `key:${key.id}` })
       return { id: user.id, email, api_key: key.text }
     })
   } catch (error) {
