@@ -6,7 +6,7 @@ import { remoteKeys } from "@svc/session-token"
 import { createChain } from "./source/chain.ts"
 import { type Batch, followChain } from "./source/follow.ts"
 import { followRegistry, type PublishedStack } from "./source/registry.ts"
-import { startServer } from "./server/server.ts"
+import { drainMs, startServer } from "./server/server.ts"
 import { createStack, type Stack, updatesIn } from "./stack/stack.ts"
 import { runTraffic } from "./source/traffic.ts"
 
@@ -127,7 +127,8 @@ export const startService = async (runtime: Runtime, bounds: Bounds = defaultBou
     close: async (): Promise<void> => {
       stopping.abort()
       await server.close()
-      await following
+      // A source that doesn't answer has nothing more to tell.
+      await Promise.race([following, delay(drainMs, undefined, { ref: false })])
     },
   }
 }

@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { once } from "node:events"
+import { connect as dial } from "node:net"
 import { defaultBounds } from "@svc/http"
+import { startReceiver } from "@svc/testing"
 import { expect, test } from "vitest"
 import { createClosing, mintToken, openRaw, sampleAst, startPlatform, startStream } from "./fixture.ts"
 import { transfer } from "@svc/testing/solana"
@@ -82,4 +85,24 @@ test("nothing in production depends on it, or on the local chain", () => {
     return "@svc/local-stream" in dependencies || "@svc/local-chain" in dependencies
   })
   expect(importers).toEqual([])
+})
+
+test("a stop waits for no client that is silent or slow, and for no source that doesn't answer", async () => {
+  const platform = closing(await startPlatform({ transfers: sampleAst("transfers") }))
+  const frozen = closing(await startReceiver())
+  frozen.answer(() => {})
+  const stream = await startStream({ apiUrl: platform.url, rpcUrl: frozen.url, env: { SVC_SAMPLE_TRAFFIC: "true" } })
+  const deaf = closing(await openRaw(stream.url(), { token: await mintToken() }))
+  deaf.socket.pause()
+  const sockets = await Promise.all(
+    ["", "GET /hea", "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n"].map(async (text) => {
+      const socket = dial(stream.port, "127.0.0.1").on("error", () => {})
+      await once(socket, "connect")
+      socket.write(text)
+      return socket.resume()
+    }),
+  )
+  const ended = sockets.map((socket) => new Promise((resolve) => socket.once("close", resolve)))
+  await stream.close()
+  expect(await Promise.all(ended)).toHaveLength(3)
 })

@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import { createServer, type IncomingMessage, STATUS_CODES } from "node:http"
-import type { AddressInfo } from "node:net"
+import type { AddressInfo, Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { closeTo } from "@svc/common/nearest"
 import { addressBucket, type Bounds } from "@svc/http"
@@ -30,6 +30,8 @@ type Client = { readonly stack: string; readonly socket: WebSocket; readonly out
 
 const maxMessageBytes = 65_536
 const checkMs = 250
+/** How long a stop waits for clients and sources. */
+export const drainMs = 1_000
 /** Connections of one client address with a publishable key, which all visitors of a page share. */
 export const connectionsPerAddress = 32
 /** Browsers offer this subprotocol beside the one with their token; the server selects it. */
@@ -134,6 +136,13 @@ export const startServer = async (options: ServerOptions) => {
     })
   }
 
+  // All of them, whatever they have sent: to the server one that has sent nothing, or waits for its upgrade, is as good as busy.
+  const connections = new Set<Socket>()
+  server.on("connection", (socket) => {
+    connections.add(socket)
+    socket.once("close", () => connections.delete(socket))
+  })
+
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on("error", () => {})
     accept(request, socket, head).catch((error: unknown) => {
@@ -184,8 +193,8 @@ export const startServer = async (options: ServerOptions) => {
       for (const { socket } of clients) socket.close(1001, "the server stops")
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       const late = setTimeout(() => {
-        for (const { socket } of clients) socket.terminate()
-      }, 1_000)
+        for (const socket of connections) socket.destroy()
+      }, drainMs)
       server.closeIdleConnections()
       await closed
       clearTimeout(late)
