@@ -3,7 +3,7 @@
 import { execFile, spawnSync } from "node:child_process"
 import { cp, glob, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { join } from "node:path"
 import { promisify } from "node:util"
 import {
   freePort,
@@ -34,6 +34,7 @@ const notRun: Readonly<Record<string, string>> = {
   "npx -y pnpm@12 install --frozen-lockfile": "was run before this test",
   "npx -y pnpm@12 build": "an image's build and every start from a checkout run it",
   "npx -y pnpm@12 prune --prod": "would change this checkout",
+  "git pull --ff-only": "would change this checkout",
   "useradd --system --shell /usr/sbin/nologin svc": "needs systemd",
   "npx -y pnpm@12 image": "takes minutes; CI runs it",
   "npx -y pnpm@12 licence-check": "CI runs it",
@@ -70,6 +71,12 @@ test("the services write the log lines that operators should watch for", async (
 const needed = ["bash", "curl", "openssl", "psql", "pg_dump"]
 const isMissing = needed.some((name) => spawnSync("sh", ["-c", `command -v ${name}`]).status !== 0)
 
+// As on a machine before the page's first step.
+const withoutNode = (process.env["PATH"] ?? "")
+  .split(":")
+  .filter((path) => !path.includes("node_modules"))
+  .join(":")
+
 // Some commands start five processes.
 const patience = { timeout: 120_000 }
 
@@ -103,7 +110,8 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the page's comman
     for (const name of ["docs-server", "relay", "platform-api"]) ports[name] = await freePort()
     const local = (name: string): string => `http://localhost:${ports[name]}`
     env = {
-      PATH: `${folder}/bin:${dirname(process.execPath)}:${process.env["PATH"]}`,
+      // Its own Node comes by a command of the page.
+      PATH: `${folder}/bin:${withoutNode}`,
       HOME: folder,
       NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
       // Where the test's servers are. The page's commands set everything else.
@@ -139,12 +147,12 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the page's comman
     return stdout
   }
   /** What the page's commands define, in order, is available to all later ones. */
-  const keep = `{ declare -f; declare -p key token SVC_STREAM_URL 2>/dev/null || true; } > "$HOME/state.new"
+  const keep = `{ declare -f; declare -p PATH key token SVC_STREAM_URL 2>/dev/null || true; } > "$HOME/state.new"
 mv "$HOME/state.new" "$HOME/state"`
 
   const serve = async (fence: Fence): Promise<void> => {
     const { argument: app, code } = fence
-    const child = startProcess("bash", ["-c", `exec ${code}`], {
+    const child = startProcess("bash", ["-c", `source "$HOME/state"; exec ${code}`], {
       cwd: folder,
       env: { ...env, PORT: String(ports[app]) },
     })
