@@ -1,4 +1,3 @@
-import type { McpServerFactory } from "@modelcontextprotocol/server"
 import { metrics as telemetryApi } from "@opentelemetry/api"
 import { type Fetch, logRequest, type RunningServer, serve } from "@svc/http"
 import { createLogger, type Logger, type Runtime } from "@svc/program"
@@ -116,11 +115,8 @@ const openSite = async (
   }
 }
 
-/**
- * Reads the pages and serves them until `close`. Rejects if the pages can't be read or the port is in use.
- * @param factory another MCP server behind the same HTTP layer
- */
-export const startService = async (runtime: Runtime, factory?: McpServerFactory) => {
+/** Reads the pages and serves them until `close`. Rejects if the pages can't be read or the port is in use. */
+export const startService = async (runtime: Runtime) => {
   const { env, now, randomId } = runtime
   const config = readConfig(env)
   const log = await createLogger({ level: config.logLevel, pretty: runtime.terminal, service: "docs-server" })
@@ -152,8 +148,9 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
     const { apiUrl, relayUrl, streamUrl, chainUrl } = config
     if (bundles.site.length === 0) log.warn("the pages have no scripts: run `pnpm build`")
     // What is made below is called by requests, which come later.
-    const sdk = await createSdk(factory ?? (() => createDocsServer(site().library, version)), (error) =>
-      log.debug({ reason: error.message }, "mcp request refused"),
+    const sdk = await createSdk(
+      () => createDocsServer(site().library, version),
+      (error) => log.debug({ reason: error.message }, "mcp request refused"),
     )
     stops.push(sdk.close)
     const { protocolVersions } = sdk
@@ -162,7 +159,7 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
     const { site, registry, count } = opened
     stops.push(opened.close)
     if (registry !== undefined) metrics?.observePlatform(registry.isAnswering)
-    const answer = factory === undefined ? rememberAnswers(sdk.answer, () => site().library) : sdk.answer
+    const answer = rememberAnswers(sdk.answer, () => site().library)
     const app = createApp({
       site,
       refreshStacks: async () => registry?.refresh(),

@@ -1,17 +1,14 @@
 import { once } from "node:events"
 import { type IncomingMessage, request } from "node:http"
 import { buffer } from "node:stream/consumers"
-import type { McpServerFactory } from "@modelcontextprotocol/server"
 import { postJson, testRuntime } from "@svc/testing"
 import { onTestFinished } from "vitest"
 import { startService } from "../src/service.ts"
 
 /** A real server on a free loopback port. */
-export const start = async (env: Readonly<Record<string, string>> = {}, factory?: McpServerFactory) => {
-  const server = await startService(
-    testRuntime({ PORT: "0", SVC_LOG_LEVEL: "silent", SVC_API_URL: "http://127.0.0.1:9", ...env }),
-    factory,
-  )
+export const start = async (env: Readonly<Record<string, string>> = {}) => {
+  const settings = { PORT: "0", SVC_LOG_LEVEL: "silent", SVC_API_URL: "http://127.0.0.1:9" }
+  const server = await startService(testRuntime({ ...settings, ...env }))
   const url = `http://127.0.0.1:${server.port}`
   const rpc = (method: string, params?: object, more: object = {}, headers: Record<string, string> = {}) =>
     postJson(`${url}/mcp`, { jsonrpc: "2.0", id: 1, method, params, ...more }, headers)
