@@ -256,6 +256,13 @@ const faults: readonly [name: string, app: App, env: Env, check: string, text: R
   ["a platform at the pages' URL", "relay", { SVC_DOCS_URL: "{others}/platform" }, "services", /leads to platform-api/],
   ["a public URL that redirects", "platform-api", { SVC_API_URL: "{others}/moved" }, "public-url", /https:\/\/api\.ex/],
   ["a service's URL that redirects", "docs-server", { SVC_API_URL: "{others}/moved" }, "services", /https:\/\/api\.ex/],
+  [
+    "session keys that moved",
+    "relay",
+    { SVC_SESSION_JWKS_URL: "{others}/moved/health" },
+    "session-keys",
+    /https:\/\/api/,
+  ],
   ["another encoding", "platform-api", { DATABASE_URL: "{db:svc_owner}_latin" }, "database", /LATIN1/, /'UTF8'/],
   [
     "tables outside of the search path",
@@ -373,6 +380,12 @@ test("a store that takes no writes is found, and the check writes nothing", asyn
     }
     expect(await storeFindings()).toMatchObject([{ verdict: "pass" }])
     await expect(full.command("LSET svc:doctor 0 x")).rejects.toThrow(/no such key/)
+    await full.command("CONFIG SET requirepass x")
+    const [locked] = await storeFindings()
+    expect([locked?.text, locked?.next]).toEqual([
+      expect.stringContaining("NOAUTH"),
+      expect.stringContaining("password"),
+    ])
   } finally {
     await full.stop()
   }

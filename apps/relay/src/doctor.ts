@@ -8,6 +8,7 @@ import {
   fail,
   type Finding,
   pass,
+  redirected,
   serviceChecks,
   stepAfter,
   warn,
@@ -81,6 +82,8 @@ const checkKeys = async (
         stepAfter(response.reason, "Start the platform, or correct the URL."),
       ),
     ]
+  const elsewhere = redirected(check, "SVC_SESSION_JWKS_URL", jwksUrl, response)
+  if (elsewhere !== undefined) return [elsewhere]
   const { keys } = Object(response.body) as { keys?: unknown }
   const own = Array.isArray(keys) ? keys.map((key: unknown) => Object(key) as { crv?: unknown; exp?: unknown }) : []
   const usable = own.filter(({ crv, exp }) => crv === "Ed25519" && (typeof exp !== "number" || exp * 1000 > at))

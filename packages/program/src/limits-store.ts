@@ -3,12 +3,19 @@ import { type Finding, fail, pass, warn } from "./doctor.ts"
 import { stepAfter } from "./requests.ts"
 
 const check = "limits-store"
+const credentials = "Correct the user and password in SVC_LIMITS_URL."
+/** The next step by the first word of what a store refuses with. */
 const refusals: Readonly<Record<string, string>> = {
+  DENIED:
+    "Give it a password (requirepass), and put that into SVC_LIMITS_URL: without one it serves its own machine alone.",
+  NOAUTH: credentials,
+  WRONGPASS: credentials,
   OOM: "Raise its maxmemory: 64 MB are enough for 50,000 callers a minute.",
   MISCONF: "Make room on its disk, or switch its snapshots off.",
   NOPERM: "Give the user of SVC_LIMITS_URL the right to write keys with the prefix SVC_LIMITS_PREFIX.",
   NOREPLICAS: "Start its replicas, or lower its min-replicas-to-write.",
 }
+const refusalStep = (refusal: string): string | undefined => refusals[refusal.split(" ")[0] ?? ""]
 const oldest = { Redis: 6.2, Valkey: 7.2 }
 
 /** Whether the limits' store answers, is new enough, takes writes, and refuses instead of forgetting when it is full. */
@@ -19,10 +26,7 @@ export const checkLimitsStore = async (
   const store = await inspectStore(url, prefix, connect)
   if ("reason" in store) {
     const text = `the store at SVC_LIMITS_URL can't be used (${store.reason})`
-    const isDenied = /^(?:NOAUTH|WRONGPASS|NOPERM)/.test(store.reason)
-    const next = isDenied
-      ? "Correct the user and password in SVC_LIMITS_URL."
-      : stepAfter(store.reason, "Start it, or correct its address.")
+    const next = refusalStep(store.reason) ?? stepAfter(store.reason, "Start it, or correct its address.")
     return [fail(check, text, next)]
   }
   if (store.isReplica)
@@ -31,7 +35,7 @@ export const checkLimitsStore = async (
   if (Number.parseFloat(version) < oldest[name])
     return [fail(check, `${name} ${version} is too old`, `Use ${name} ${oldest[name]} or newer.`)]
   if (refusal !== undefined) {
-    const next = refusals[refusal.split(" ")[0] ?? ""] ?? "Look into the store's own log."
+    const next = refusalStep(refusal) ?? "Look into the store's own log."
     return [fail(check, `the store at SVC_LIMITS_URL takes no writes (${refusal})`, next)]
   }
   if (policy === "noeviction") return [pass(check, `${name} ${version} answers`)]

@@ -84,9 +84,12 @@ const checkPort = async (service: Service, host: string, port: number): Promise<
       code === "EACCES" ? "Set PORT to 1024 or more." : "Set HOST to an address of this machine, or to 0.0.0.0."
     return fail("port", `nothing can listen at HOST ${host}, PORT ${port} (${code})`, next)
   }
-  const local = host === "0.0.0.0" ? "127.0.0.1" : host.includes(":") ? "[::1]" : host
-  const answer = await ask(`http://${local}:${port}/health`)
-  if ("body" in answer && serviceOf(answer.body) === service) return pass("port", `${service} runs at PORT ${port}`)
+  const hosts = { "0.0.0.0": ["127.0.0.1"], "::": ["[::1]", "127.0.0.1"] }[host] ?? [
+    host.includes(":") ? `[${host}]` : host,
+  ]
+  const answers = await Promise.all(hosts.map((one) => ask(`http://${one}:${port}/health`)))
+  if (answers.some((answer) => "body" in answer && serviceOf(answer.body) === service))
+    return pass("port", `${service} runs at PORT ${port}`)
   return fail(
     "port",
     `PORT ${port} is taken by another program`,
