@@ -1,4 +1,4 @@
-import type { Logger } from "@svc/program"
+import type { Logger, Runtime } from "@svc/program"
 import type { Limits } from "@svc/limits"
 import type { SigningKeys } from "@svc/session-token"
 import type { LRUCache } from "lru-cache"
@@ -18,36 +18,32 @@ import type { StackVersions } from "./registry/stack-versions.ts"
 import type { EventStreams } from "./event-streams.ts"
 
 /** What routes work with, created once at the start. */
-export type Dependencies = KeyMaterial & {
-  readonly version: string
-  readonly config: Settings
-  /** The service's own URL, for its OpenAPI document. */
-  readonly publicUrl: string
-  readonly database: Database
-  readonly findKey: FindKey
-  readonly registry: Registry
-  readonly versions: StackVersions
-  readonly compiler: Compiler
-  readonly changes: ChangeFeed
-  readonly keyWatch: KeyWatch
-  /** Signed links to ASTs for the deploy hook; undefined without a hook. */
-  readonly astLinks: AstLinks | undefined
-  readonly streams: EventStreams
-  /** Whether the database responds within a second. */
-  readonly databaseResponds: () => Promise<boolean>
-  /** Addresses that have used up their sign-ups, until they may sign up again. They are rejected without a query. */
-  readonly exhausted: LRUCache<string, true>
-  /** The accounts of keys that have used up a limit lately, for the log: such keys are rejected without a query. */
-  readonly overLimit: LRUCache<string, string>
-  readonly signingKeys: SigningKeys
-  readonly limits: Limits
-  readonly useTracker: UseTracker
-  readonly usage: UsageCounter
-  readonly log: Logger
-  readonly metrics: Metrics
-  /** Wall clock, in milliseconds since 1970. */
-  readonly wallClock: () => number
-  /** A monotonic clock, in milliseconds. */
-  readonly now: () => number
-  readonly randomId: () => string
-}
+export type Dependencies = KeyMaterial &
+  Pick<Runtime, "wallClock" | "now" | "randomId"> & {
+    readonly version: string
+    readonly config: Settings
+    /** The service's own URL, for its OpenAPI document. */
+    readonly publicUrl: string
+    readonly database: Database
+    readonly findKey: FindKey
+    readonly registry: Registry
+    readonly versions: StackVersions
+    readonly compiler: Compiler
+    readonly changes: ChangeFeed
+    readonly keyWatch: KeyWatch
+    /** Signed links to ASTs for the deploy hook; undefined without a hook. */
+    readonly astLinks: AstLinks | undefined
+    readonly streams: EventStreams
+    /** Whether the database responds within a second. */
+    readonly databaseResponds: () => Promise<boolean>
+    /** Addresses that have used up their sign-ups, until they may sign up again. They are rejected without a query. */
+    readonly exhausted: LRUCache<string, true>
+    /** The accounts of keys that have used up a limit lately, for the log: such keys are rejected without a query. */
+    readonly overLimit: LRUCache<string, string>
+    readonly signingKeys: SigningKeys
+    readonly limits: Limits
+    readonly useTracker: UseTracker
+    readonly usage: UsageCounter
+    readonly log: Logger
+    readonly metrics: Metrics
+  }

@@ -1,17 +1,11 @@
 import type { Bucket, Decision, Entry, Limits, Places } from "@svc/limits"
 import type { SessionClaims, SessionLimits } from "@svc/session-token"
+import type { Config } from "./config.ts"
 import { errors } from "./errors.ts"
 import type { RequestClass } from "./routes/route.ts"
 
 /** The claims that the limits of a caller depend on; empty for a caller without a token. */
 type LimitedCaller = Partial<Pick<SessionClaims, "sub" | "key_class" | "limits">>
-
-export type AdmissionConfig = {
-  readonly perMinute: Readonly<Record<RequestClass, number>>
-  readonly concurrency: { readonly inspect: number; readonly send: number }
-  /** How long the provider's response may take, in milliseconds. */
-  readonly timeoutMs: Readonly<Record<RequestClass, number>>
-}
 
 /** A setting, or the claim of the token if that is lower. */
 export const lower = (setting: number, claim: number | undefined): number => Math.min(setting, claim ?? setting)
@@ -46,7 +40,7 @@ const limited = ({ allowed, retryAfterSeconds }: Decision): void => {
 }
 
 /** Makes the relay's limits. Addresses and subjects have separate tables, so a flood of one doesn't displace the other. */
-export const createAdmission = (config: AdmissionConfig, limits: Limits) => {
+export const createAdmission = (config: Pick<Config, "perMinute" | "concurrency" | "timeoutMs">, limits: Limits) => {
   const subjectBucket = (of: RequestClass, caller: LimitedCaller): Bucket => ({
     table: "subject",
     group: of,

@@ -3,24 +3,19 @@ import type { Context, MiddlewareHandler } from "hono"
 import type { z } from "zod"
 import { type Admission, claimed, lower } from "./admission.ts"
 import { apiErrorOf } from "./answers.ts"
+import type { Config } from "./config.ts"
 import { type HttpAuthPlugin, type Principal, requireScope } from "./auth.ts"
 import { describeRoute } from "./document.ts"
 import type { Call, Metering, Submission } from "./usage/metering.ts"
 import { providerSpan } from "./metrics.ts"
-import type { Definition, RequestClass } from "./routes/route.ts"
+import type { Definition } from "./routes/route.ts"
 import { judgeSend, readError, type Redact } from "./upstream/proof.ts"
 import type { Reads } from "./upstream/reads.ts"
 import type { Upstream } from "./upstream/upstream.ts"
-import type { Verify } from "./wire.ts"
 
 /** What the routes of the table depend on. */
 export type RelayDependencies = {
-  readonly config: {
-    readonly maxBodyBytes: number
-    readonly maxBytes: number
-    readonly verify: Verify
-    readonly timeoutMs: Readonly<Record<RequestClass, number>>
-  }
+  readonly config: Pick<Config, "maxBodyBytes" | "maxBytes" | "verify" | "timeoutMs">
   readonly auth: HttpAuthPlugin
   readonly admission: Admission
   readonly reads: Reads

@@ -105,7 +105,7 @@ const openTransactions = async (config: Config, log: Logger, runtime: Runtime) =
     reads,
     sender,
     redact,
-    metering: createMetering({ metrics: createMetrics(meter), usage, now, wallClock, eventId: randomId }),
+    metering: createMetering({ metrics: createMetrics(meter), usage, now, wallClock, randomId }),
     usage,
     close: () => Promise.all([close(), limits.close(), usageAgent.destroy()]),
   }

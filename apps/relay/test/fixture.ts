@@ -105,7 +105,7 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
             metrics: options.metrics ?? createMetrics(metrics.getMeter("none")),
             usage: options.usage,
             now,
-            eventId: () => crypto.randomUUID(),
+            randomId: () => crypto.randomUUID(),
             wallClock: () => 1_700_000_000_000,
           }),
         }

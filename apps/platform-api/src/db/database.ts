@@ -7,7 +7,7 @@ const require = createRequire(import.meta.url)
 export const pg = require("drizzle-orm/pg-core") as typeof import("drizzle-orm/pg-core")
 export const { unionAll } = pg
 export const orm = require("drizzle-orm") as typeof import("drizzle-orm")
-export const { and, asc, count, desc, eq, exists, gt, gte, inArray, isNotNull, isNull, lt, lte, ne, or, sql } = orm
+export const { and, asc, desc, eq, exists, gt, gte, inArray, isNotNull, isNull, lt, lte, ne, or, sql } = orm
 export const { readMigrationFiles } = require("drizzle-orm/migrator") as typeof import("drizzle-orm/migrator")
 
 // A process uses only one of the two drivers.

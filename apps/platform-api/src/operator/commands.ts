@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs"
+import type { Runtime } from "@svc/program"
 import { generateSigningKey } from "@svc/session-token"
 import { Command as Program, CommanderError } from "commander"
 import type { Queries } from "../db/database.ts"
@@ -14,13 +15,10 @@ import { pruneAgents, pruneAudit } from "./prune.ts"
 import { approve, deprecate, listStacks, publish, unpublish } from "./publish.ts"
 
 /** What commands work with. */
-export type Dependencies = {
+export type Dependencies = Pick<Runtime, "wallClock" | "randomBytes"> & {
   /** Opens the database. Only commands that need it call this. */
   readonly database: () => Promise<{ readonly queries: Queries; readonly applied: number }>
   readonly settings: () => Settings
-  /** Wall clock, in milliseconds since 1970. */
-  readonly wallClock: () => number
-  readonly randomBytes: (size: number) => Uint8Array
 }
 
 type Call = Omit<Dependencies, "wallClock"> & {

@@ -1,24 +1,11 @@
 // The registry's changes for readers. `stack-changes.ts` adds the rows.
 import { coalesce } from "../coalesce.ts"
 import { registryChanges, registryState } from "../db/schema/index.ts"
-import {
-  and,
-  asc,
-  type Database,
-  desc,
-  eq,
-  gt,
-  inArray,
-  isNull,
-  lt,
-  lte,
-  or,
-  orm,
-  sql,
-  theRow,
-} from "../db/database.ts"
+import { type Database, orm, sql, theRow } from "../db/database.ts"
 import { eventOf } from "../event-streams.ts"
 import { type Audience, sees } from "./audience.ts"
+
+const { and, asc, desc, eq, gt, inArray, isNull, lt, lte, or } = orm
 
 const readMs = 1800
 

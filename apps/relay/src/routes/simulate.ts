@@ -3,23 +3,14 @@ import { badRequest } from "../errors.ts"
 import { isShallow } from "../upstream/exact-json.ts"
 import { isAddress } from "@solana/kit"
 import { checkTransaction, decodeBase64 } from "../wire.ts"
-import {
-  base64,
-  chainError,
-  chainView,
-  encodedBytes,
-  exactU64,
-  flatWithSlot,
-  readableU64,
-  viewParams,
-} from "./fields.ts"
+import * as fields from "./fields.ts"
 import { KiB, readRoute } from "./route.ts"
 
 const maxAccounts = 16
 
 const request = z.strictObject({
-  transaction: base64.meta({ description: "A wire transaction; its signatures may be all zeros." }),
-  ...chainView,
+  transaction: fields.base64.meta({ description: "A wire transaction; its signatures may be all zeros." }),
+  ...fields.chainView,
   sigVerify: z.boolean().default(false).meta({ description: "Whether to verify the signatures." }),
   replaceRecentBlockhash: z
     .boolean()
@@ -36,28 +27,28 @@ const request = z.strictObject({
 })
 
 const accountState = z.object({
-  lamports: exactU64,
+  lamports: fields.exactU64,
   owner: z.string(),
-  data: encodedBytes,
+  data: fields.encodedBytes,
   executable: z.boolean(),
   // Of u64::MAX, which most accounts have here, some gateways make a rounded number, a text or null.
-  rentEpoch: readableU64,
-  space: readableU64,
+  rentEpoch: fields.readableU64,
+  space: fields.readableU64,
 })
 
 const response = z.object({
-  contextSlot: exactU64,
-  err: chainError.meta({ description: "null when the simulation succeeded." }),
+  contextSlot: fields.exactU64,
+  err: fields.chainError.meta({ description: "null when the simulation succeeded." }),
   logs: z.array(z.string()).nullable(),
-  unitsConsumed: exactU64.nullable(),
-  loadedAccountsDataSize: exactU64.nullable(),
-  returnData: z.object({ programId: z.string(), data: encodedBytes }).nullable(),
+  unitsConsumed: fields.exactU64.nullable(),
+  loadedAccountsDataSize: fields.exactU64.nullable(),
+  returnData: z.object({ programId: z.string(), data: fields.encodedBytes }).nullable(),
   innerInstructions: z
     .array(z.any())
     .refine((value) => isShallow(value))
     .nullable(),
   accounts: z.array(accountState.nullable()).nullable(),
-  replacementBlockhash: z.object({ blockhash: z.string(), lastValidBlockHeight: exactU64 }).nullable(),
+  replacementBlockhash: z.object({ blockhash: z.string(), lastValidBlockHeight: fields.exactU64 }).nullable(),
 })
 
 // A member that the provider omits is null.
@@ -92,9 +83,9 @@ export const simulate = readRoute(
     }
     if (accounts !== undefined) checkAccounts(accounts.addresses)
     checkTransaction(decodeBase64(transaction, "transaction", maxBytes), verify)
-    const options = { ...viewParams({ commitment, minContextSlot }), encoding: "base64", ...flags }
+    const options = { ...fields.viewParams({ commitment, minContextSlot }), encoding: "base64", ...flags }
     const states = accounts && { accounts: { encoding: "base64", addresses: accounts.addresses } }
     return [transaction, { ...options, ...states }]
   },
-  (result) => ({ ...absent, ...flatWithSlot(result) }),
+  (result) => ({ ...absent, ...fields.flatWithSlot(result) }),
 )

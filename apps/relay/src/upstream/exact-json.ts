@@ -1,4 +1,5 @@
 import { parseExactly } from "@svc/common/exact-json"
+import { hasMoreValues } from "@svc/common/json-text"
 
 // JSON whose integers keep their digits: chain values go up to 2^64-1, doubles only to 2^53.
 
@@ -9,12 +10,6 @@ const maxU64 = "18446744073709551615"
 /** Whether a text may contain a number that a double would change. Strings count too, which is only slower. */
 const hasLongNumber = (text: string): boolean => /\d{16}/.test(text)
 
-const commasIn = (text: string): number => {
-  let commas = 0
-  for (let at = text.indexOf(","); at !== -1; at = text.indexOf(",", at + 1)) commas++
-  return commas
-}
-
 /**
  * Parses JSON bytes; a number that a double would change becomes a raw one. Throws on anything but UTF-8 JSON, and on a
  * text of over 100,000 values that needs exact parsing, which is slow and would delay every other request.
@@ -22,7 +17,7 @@ const commasIn = (text: string): number => {
 export const parseExact = (bytes: Uint8Array): unknown => {
   const text = utf8.decode(bytes)
   if (!hasLongNumber(text)) return JSON.parse(text)
-  if (commasIn(text) > maxExactValues) throw new RangeError("too many values")
+  if (hasMoreValues(text, maxExactValues)) throw new RangeError("too many values")
   return parseExactly(text, (source) => JSON.rawJSON(source))
 }
 

@@ -1,4 +1,5 @@
 import type { ApiError } from "@svc/errors"
+import type { Runtime } from "@svc/program"
 import type { Principal } from "../auth.ts"
 import type { Metrics } from "../metrics.ts"
 import type { Definition } from "../routes/route.ts"
@@ -38,19 +39,13 @@ const identity = ({ claims: { sub = "anonymous", ...claims } }: Principal) => ({
   ...(claims.plan !== undefined && { plan: claims.plan }),
 })
 
-export type MeteringDependencies = {
+type MeteringDependencies = Pick<Runtime, "now" | "wallClock" | "randomId"> & {
   readonly metrics: Metrics
   readonly usage: Usage | undefined
-  /** A monotonic clock, in milliseconds. */
-  readonly now: () => number
-  /** Milliseconds since 1970. */
-  readonly wallClock: () => number
-  /** A UUID. */
-  readonly eventId: () => string
 }
 
 /** Counts requests: as metrics for the operator, as usage records for billing. */
-export const createMetering = ({ metrics, usage, now, wallClock, eventId }: MeteringDependencies) => ({
+export const createMetering = ({ metrics, usage, now, wallClock, randomId }: MeteringDependencies) => ({
   begin: ({ operation }: Definition): Call => {
     metrics.begin(operation)
     return { startedAt: now(), requestBytes: 0 }
@@ -65,7 +60,7 @@ export const createMetering = ({ metrics, usage, now, wallClock, eventId }: Mete
     // Denied requests make no record.
     if (usage === undefined || call.principal === undefined) return
     usage.record({
-      event_id: eventId(),
+      event_id: randomId(),
       occurred_at_ms: wallClock(),
       operation,
       result: usageResult(definition, call, error),

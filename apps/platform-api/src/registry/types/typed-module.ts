@@ -1,5 +1,5 @@
-// Size limits for what is derived from an AST. A name that appears once in an AST can appear many times in its schema
-// and modules.
+// Modules of types, and the size limits of all that is derived from an AST. A name that appears once in an AST can appear
+// many times in its schema and modules.
 import type { Ast } from "../ast/ast-shape.ts"
 import { deriveShape, type Schema, schemaOf, type Shape } from "../schema/derive-schema.ts"
 import { AstTooLarge, type DocumentPath } from "../ast/document-fault.ts"

@@ -1,21 +1,7 @@
-import {
-  and,
-  asc,
-  count,
-  desc,
-  eq,
-  isNotNull,
-  isNull,
-  lt,
-  lte,
-  ne,
-  or,
-  type Orm,
-  orm,
-  pg,
-  sql,
-} from "../../db/database.ts"
+import { type Orm, orm, pg, sql } from "../../db/database.ts"
 import { builds, jobs } from "../../db/schema/index.ts"
+
+const { and, asc, count, desc, eq, isNotNull, isNull, lt, lte, ne, or } = orm
 
 export type JobKind = (typeof jobs.$inferSelect)["kind"]
 

@@ -1,12 +1,12 @@
-// What steps throw to tell the worker how to go on.
+// The worker of background jobs, and what steps throw to tell it how to go on.
 import { LRUCache } from "lru-cache"
-import type { Logger } from "@svc/program"
 import { AstTooLarge } from "../../registry/ast/document-fault.ts"
 import { StackConflict } from "../../registry/publication.ts"
 import { CompilerBusy } from "../../compiler/compiler.ts"
 import { coalesce } from "../../coalesce.ts"
-import type { Database, Orm } from "../../db/database.ts"
+import type { Orm } from "../../db/database.ts"
 import { DatabaseUnavailable } from "../../db/errors.ts"
+import type { Dependencies } from "../../dependencies.ts"
 import type { JobOutcome, Metrics } from "../../metrics.ts"
 import * as jobs from "./jobs.ts"
 
@@ -112,13 +112,10 @@ export const startWorker = ({
   alone,
   now,
   onDone,
-}: {
-  readonly database: Database
+}: Pick<Dependencies, "database" | "log" | "now"> & {
   readonly handlers: Handlers
-  readonly log: Logger
   readonly holder: string
   readonly alone: boolean
-  readonly now: () => number
   readonly onDone: Metrics["jobDone"]
 }) => {
   const running = new Set<Promise<void>>()
