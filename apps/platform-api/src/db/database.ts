@@ -61,12 +61,20 @@ export const theRow = <Row>([row]: readonly Row[]): Row => {
   return row
 }
 
+const isRejected = (result: PromiseSettledResult<unknown>): result is PromiseRejectedResult =>
+  result.status === "rejected"
+/** Whether a statement failed only because one before it in its transaction did. */
+const isFollowUp = ({ reason }: PromiseRejectedResult): boolean =>
+  Object(Object(reason).cause ?? reason).code === "25P02"
+
 /**
- * Sends statements of a transaction together. The server runs them in this order, and fails all that come after a failed one: the
- * first failure, which is the cause of the others, is thrown once all have ended.
+ * Sends statements of a transaction together. The server runs them in the order in which they are sent, an async function's before
+ * the others, and fails all that come after a failed one. The failure that caused the others is thrown once all have ended.
  */
 export const together = async <Statements extends readonly unknown[]>(...statements: Statements) => {
   const sent = statements.map(async (statement) => statement)
-  await Promise.allSettled(sent)
+  const failed = (await Promise.allSettled(sent)).filter(isRejected)
+  const cause = failed.find((one) => !isFollowUp(one)) ?? failed[0]
+  if (cause !== undefined) throw cause.reason
   return (await Promise.all(sent)) as { [Index in keyof Statements]: Awaited<Statements[Index]> }
 }
