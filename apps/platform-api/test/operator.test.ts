@@ -4,6 +4,8 @@ import type { ConfigError } from "@svc/config"
 import { readSigningKeys } from "@svc/session-token"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { readConfig } from "../src/config.ts"
+import { unavailable } from "../src/db/errors.ts"
+import { failureOf } from "../src/operator/failure.ts"
 import { smallAst } from "./registry/small-ast.ts"
 import { command, operate, startProgram } from "./program.ts"
 import { temporaryFolder, testService } from "./service.ts"
@@ -23,6 +25,16 @@ test("a command prints JSON; a mistake prints its code and exits with 1", async 
     json: { code: "usage", error: expect.any(String) },
     stderr: "",
   })
+})
+
+test("a command that the database or the role stops tells the next step", async () => {
+  const away = await operate(["agent", "list"], { ...env, DATABASE_URL: "postgres://127.0.0.1:1/x" })
+  expect(away).toMatchObject({
+    code: 1,
+    json: { code: "service-unavailable", error: expect.stringMatching(/ECONNREFUSED.*Start the server/) },
+  })
+  const denied = Object.assign(new Error("permission denied for table schema_migrations"), { code: "42501" })
+  expect(failureOf(unavailable(denied))["error"]).toMatch(/permission denied.*role that owns the tables/)
 })
 
 test("a generated signing key can be used exactly as printed", async () => {

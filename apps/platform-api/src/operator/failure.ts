@@ -5,6 +5,8 @@ import { FolderInUse } from "../db/embedded/folder-lock.ts"
 import { DocumentFault } from "../registry/ast/document-fault.ts"
 import { CommandError } from "./command-error.ts"
 
+const unreachable = "Start the server, or correct host and port in DATABASE_URL."
+
 /** What stops the start of the service, with the setting and the next step where they are known. */
 export const setupFault = (error: unknown, databaseUrl: string): unknown => {
   if (!(error instanceof Error) || error instanceof SetupError) return error
@@ -15,8 +17,15 @@ export const setupFault = (error: unknown, databaseUrl: string): unknown => {
   if (error instanceof OpenDataFolder)
     return new SetupError(error.message, "SVC_DATA_DIR", "Set its mode to 0700.", error)
   if (next === undefined && !(error instanceof DatabaseUnavailable)) return error
-  const step = next ?? "Start the server, or correct host and port in DATABASE_URL."
-  return new SetupError(error.message, inFolder ? "SVC_DATA_DIR" : "DATABASE_URL", step, error)
+  return new SetupError(error.message, inFolder ? "SVC_DATA_DIR" : "DATABASE_URL", next ?? unreachable, error)
+}
+
+// `migrate` and `restore` need the owner, every other command its grants.
+const wrongRole = "Use the role that owns the tables, or one to which it has granted infra/database-roles.sql."
+
+const stepAfterOutage = (error: DatabaseUnavailable): string => {
+  const { code, next = unreachable } = stepFor(error)
+  return code === "42501" ? wrongRole : next
 }
 
 /** What the operator sees of a failure: `{error, code}`, and the place in the file. */
@@ -32,7 +41,8 @@ export const failureOf = (error: unknown): Readonly<Record<string, unknown>> => 
     const advice = "a running service uses the embedded database: stop it first"
     return { error: `${error.message}; ${advice}`, code: "data-folder-in-use" }
   }
-  if (error instanceof DatabaseUnavailable) return { error: error.message, code: "service-unavailable" }
+  if (error instanceof DatabaseUnavailable)
+    return { error: `${error.message}: ${stepAfterOutage(error)}`, code: "service-unavailable" }
   if (error instanceof OutcomeUnknown) {
     return { error: `${error.message}: check whether it was done before you repeat it`, code: "outcome-unknown" }
   }
