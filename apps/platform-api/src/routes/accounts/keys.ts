@@ -3,20 +3,7 @@ import type { Context, MiddlewareHandler } from "hono"
 import * as account from "../../auth/account-keys.ts"
 import { type AppEnv, authenticated, policies } from "../../auth/guard.ts"
 import { errors } from "../../errors.ts"
-import {
-  access,
-  bodyCodes,
-  checkId,
-  createRoutes,
-  idPath,
-  jsonRequest,
-  keyFailures,
-  nextLink,
-  noStore,
-  paged,
-  pageQuery,
-  smallBody,
-} from "../api.ts"
+import * as api from "../api.ts"
 import { createRoute } from "../create-route.ts"
 import * as schemas from "./key-schemas.ts"
 
@@ -39,20 +26,19 @@ const surfaces = [
 ] as const
 
 /** A replaced key manages no keys, except that it can be rotated again. */
-const managesKeys: MiddlewareHandler<AppEnv> = async (c, next) => {
-  account.checkManager(c.get("principal"))
-  await next()
-}
-const managesOrRotatesItself: MiddlewareHandler<AppEnv> = async (c, next) => {
-  account.checkManager(c.get("principal"), Number(c.req.param("id")))
-  await next()
-}
+const manages =
+  (mayBeItself: boolean): MiddlewareHandler<AppEnv> =>
+  async (c, next) => {
+    account.checkManager(c.get("principal"), mayBeItself ? Number(c.req.param("id")) : undefined)
+    await next()
+  }
+const managesKeys = manages(false)
 
-export const keyRoutes = createRoutes()
+export const keyRoutes = api.createRoutes()
 
 for (const { path, policy, kind, owner } of surfaces) {
   const whose = owner === "Agent" ? "an agent" : "a person"
-  const common = { tags: ["keys"], ...access(policy) }
+  const common = { tags: ["keys"], ...api.access(policy) }
   const known = authenticated(policy)
   const changeOf = (c: Context<AppEnv>): account.KeyChange => ({
     principal: c.get("principal"),
@@ -70,21 +56,21 @@ for (const { path, policy, kind, owner } of surfaces) {
       description: "Lists the keys that aren't revoked, oldest first.",
       ...common,
       middleware: [known],
-      request: { query: pageQuery },
-      responses: { 200: json("Keys", z.array(schemas.keyRecord)), ...keyFailures(policy, "invalid-request") },
+      request: { query: api.pageQuery },
+      responses: { 200: json("Keys", z.array(schemas.keyRecord)), ...api.keyFailures(policy, "invalid-request") },
     },
-    paged,
+    api.paged,
   )
   keyRoutes.openapi(listRoute, async (c) => {
     const page = c.req.valid("query")
     const { userId, keyId } = c.get("principal")
     const rows = await account.listKeys(c.get("queries"), userId, page)
     const at = new Date(c.get("dependencies").wallClock())
-    if (rows.length > page.limit) c.header("Link", nextLink(c, page))
+    if (rows.length > page.limit) c.header("Link", api.nextLink(c, page))
     return c.json(
       rows.slice(0, page.limit).map((row) => schemas.present(row, at, keyId)),
       200,
-      noStore,
+      api.noStore,
     )
   })
 
@@ -101,14 +87,14 @@ for (const { path, policy, kind, owner } of surfaces) {
     operationId: `mint${owner}Key`,
     summary: `Mint a secret key for ${whose}`,
     ...common,
-    middleware: [known, managesKeys, smallBody()],
-    request: { body: jsonRequest(schemas.secretBody) },
+    middleware: [known, managesKeys, api.smallBody()],
+    request: { body: api.jsonRequest(schemas.secretBody) },
     responses: {
       201: json("The key, shown only once", schemas.minted),
-      ...keyFailures(policy, ...bodyCodes, ...makingCodes),
+      ...api.keyFailures(policy, ...api.bodyCodes, ...makingCodes),
     },
   })
-  keyRoutes.openapi(mintRoute, async (c) => c.json(await mint(c, c.req.valid("json")), 201, noStore))
+  keyRoutes.openapi(mintRoute, async (c) => c.json(await mint(c, c.req.valid("json")), 201, api.noStore))
 
   const mintPublishableRoute = createRoute({
     method: "post",
@@ -117,16 +103,16 @@ for (const { path, policy, kind, owner } of surfaces) {
     summary: `Mint a publishable key for ${whose}`,
     description: "The key works in browser pages of one origin.",
     ...common,
-    middleware: [known, managesKeys, smallBody()],
-    request: { body: { ...jsonRequest(schemas.publishableBody), required: true } },
+    middleware: [known, managesKeys, api.smallBody()],
+    request: { body: { ...api.jsonRequest(schemas.publishableBody), required: true } },
     responses: {
       201: json("The key, shown only once", schemas.minted),
-      ...keyFailures(policy, ...bodyCodes, ...makingCodes, ...originCodes),
+      ...api.keyFailures(policy, ...api.bodyCodes, ...makingCodes, ...originCodes),
     },
   })
   keyRoutes.openapi(mintPublishableRoute, async (c) => {
     const given = c.req.valid("json")
-    return c.json(await mint(c, given, schemas.originsOf(given.origin_allowlist)), 201, noStore)
+    return c.json(await mint(c, given, schemas.originsOf(given.origin_allowlist)), 201, api.noStore)
   })
 
   const rotateRoute = createRoute({
@@ -137,11 +123,11 @@ for (const { path, policy, kind, owner } of surfaces) {
     description:
       "Creates a new key at once. The old key expires after an overlap. Any active key of the account can be rotated, including the calling one. If the response is lost, rotate the replaced key again: if its successor is unused, it is revoked and a new one is created.",
     ...common,
-    middleware: [known, managesOrRotatesItself, checkId("invalid-key-id"), smallBody()],
-    request: { params: idPath, body: jsonRequest(schemas.rotateBody) },
+    middleware: [known, manages(true), api.checkId("invalid-key-id"), api.smallBody()],
+    request: { params: api.idPath, body: api.jsonRequest(schemas.rotateBody) },
     responses: {
       201: json("The key, shown only once", schemas.rotated),
-      ...keyFailures(policy, ...bodyCodes, ...makingCodes, ...rotatingCodes),
+      ...api.keyFailures(policy, ...api.bodyCodes, ...makingCodes, ...rotatingCodes),
     },
   })
   keyRoutes.openapi(rotateRoute, async (c) => {
@@ -152,7 +138,7 @@ for (const { path, policy, kind, owner } of surfaces) {
     const wish = { name, overlapSeconds: given.overlap_seconds }
     const made = await account.rotateAccountKey(c.get("queries"), changeOf(c), replaces, wish, c.get("dependencies"))
     const old_expires_at = made.oldExpiresAt.toISOString()
-    return c.json({ ...schemas.presentMade(made), replaces, old_expires_at }, 201, noStore)
+    return c.json({ ...schemas.presentMade(made), replaces, old_expires_at }, 201, api.noStore)
   })
 
   const switching = {
@@ -176,17 +162,17 @@ for (const { path, policy, kind, owner } of surfaces) {
       summary: `${name} ${whose}'s key`,
       description,
       ...common,
-      middleware: [known, managesKeys, checkId("invalid-key-id", "key-not-found")],
-      request: { params: idPath },
+      middleware: [known, managesKeys, api.checkId("invalid-key-id", "key-not-found")],
+      request: { params: api.idPath },
       responses: {
         200: json(`The key, which is ${verb}d`, schemas.keyRecord),
-        ...keyFailures(policy, "invalid-key-id", "key-replaced", "key-not-found", ...codes, "outcome-unknown"),
+        ...api.keyFailures(policy, "invalid-key-id", "key-replaced", "key-not-found", ...codes, "outcome-unknown"),
       },
     })
     keyRoutes.openapi(switchRoute, async (c) => {
       const change = changeOf(c)
       const { key, at } = await account.switchAccountKey(c.get("queries"), change, c.req.valid("param").id, verb)
-      return c.json(schemas.present(key, at, change.principal.keyId), 200, noStore)
+      return c.json(schemas.present(key, at, change.principal.keyId), 200, api.noStore)
     })
   }
 
@@ -198,16 +184,16 @@ for (const { path, policy, kind, owner } of surfaces) {
     description:
       "Takes effect at once and can't be undone. Any key of the account can be revoked, including the calling one and the last one.",
     ...common,
-    middleware: [known, managesKeys, checkId("invalid-key-id", "key-not-found")],
-    request: { params: idPath },
+    middleware: [known, managesKeys, api.checkId("invalid-key-id", "key-not-found")],
+    request: { params: api.idPath },
     responses: {
       200: json("The key is revoked", schemas.revoked),
-      ...keyFailures(policy, "invalid-key-id", "key-replaced", "key-not-found", "outcome-unknown"),
+      ...api.keyFailures(policy, "invalid-key-id", "key-replaced", "key-not-found", "outcome-unknown"),
     },
   })
   keyRoutes.openapi(revokeRoute, async (c) => {
     const { id } = c.req.valid("param")
     const remaining_secret_keys = await account.revokeAccountKey(c.get("queries"), changeOf(c), id)
-    return c.json({ id, revoked: true as const, remaining_secret_keys }, 200, noStore)
+    return c.json({ id, revoked: true as const, remaining_secret_keys }, 200, api.noStore)
   })
 }
