@@ -89,10 +89,12 @@ const urlSchema = ({ protocols = ["http:", "https:"], exact = false, credentials
 const encoded = "holds a user or password whose /, ?, # or @ isn't percent-encoded (%2F, %3F, %23, %40)"
 
 // The first /, ? or # ends the authority. Either what is left of it has no @ and no port, and the rest has an @; or it has a
-// password with an @, and after it there is another one, before any parameter's value: which of them precedes the host?
+// password with an @, and after it there is another one, before any parameter's value: which of them precedes the host? Or the
+// rest is missing, because in a file of variables a # begins a comment.
 const tornApart = [
   /^[a-z]+:\/\/[^/?#@]*:(?!\d+[/?#])[^/?#@]*[/?#].*@/i,
   /^[a-z]+:\/\/[^/?#@]*:[^/?#]*@[^/?#]*(?:\/[^?#]*@|[^?#]*[?#][^=]*@)/i,
+  /^[a-z]+:\/\/[^/?#@[]*:(?!\d*$)[^/?#@]*$/i,
 ]
 const isTornApart = (value: string): boolean => tornApart.some((form) => form.test(value))
 

@@ -75,11 +75,14 @@ test("a URL contains no white space, and reserved characters in a password must 
     const [problem, ...others] = wrong(`postgres://me:${password}@host:5432/svc`)
     expect([password, problem, others]).toEqual([password, expect.stringContaining("percent-encoded (%2F"), []])
   }
+  expect(wrong("postgres://me:begin")).toEqual([expect.stringContaining("%23")])
   for (const value of [
     "postgres://me:a%2Fb@host/svc?application_name=a@b",
     "postgres://me:p@s@host/svc?application_name=a@b",
     "postgres://me:p@host/svc?application_name=a@b",
     "postgres://host:5432/s@c",
+    "postgres://host:5432",
+    "postgres://[::1]:5432/svc",
     "postgres://me@host/a@b",
   ]) {
     expect(loadConfig(fields, { DATABASE_URL: value })).toEqual({ database: value })

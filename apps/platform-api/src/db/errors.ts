@@ -30,6 +30,8 @@ export const pooling = "Set the pooler's pool_mode to session, or let DATABASE_U
 export const grant =
   "Set DATABASE_URL to the role svc_service, after the tables' owner has run infra/database-roles.sql."
 const wrongRole = "Correct role and password in DATABASE_URL, or the server's pg_hba.conf."
+const noName =
+  "Correct the host name in DATABASE_URL, or this machine's name server. A user or password has / as %2F, @ as %40, # as %23."
 const noFolder = "Set SVC_DATA_DIR to a folder that can be written to."
 const full = "Free some space on the disk."
 /** The operator's next step after an outage, by its SQLSTATE or the system's code. */
@@ -46,7 +48,8 @@ const steps: Readonly<Record<string, string>> = {
   "57P03": "Wait until the server has started or recovered.",
   EACCES: "Make the folder the service's own: chown, mode 0700.",
   EDQUOT: full,
-  ENOTFOUND: "Correct the host name in DATABASE_URL; a user or password there has / as %2F and @ as %40.",
+  EAI_AGAIN: noName,
+  ENOTFOUND: noName,
   ENOSPC: full,
   ENOTDIR: noFolder,
   ENOTSUP: "Switch on the server's TLS (ssl = on), or take sslmode out of DATABASE_URL.",
