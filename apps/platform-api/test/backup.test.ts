@@ -1,6 +1,6 @@
 // What a backup saved comes back whole, and only into an empty database.
 import { execFileSync } from "node:child_process"
-import { existsSync, mkdtempSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { createTestDatabase } from "@svc/testing"
 import { afterAll, expect, onTestFinished, test } from "vitest"
@@ -136,4 +136,19 @@ test("a missing file or a failed backup leaves nothing behind", async () => {
   await fails(["backup", join(folder, "lost.dump")], env, "tool-failed")
   expect(readdirSync(folder).filter((name) => name.startsWith("lost"))).toEqual([])
   expect(await operate(["restore", join(folder, "missing")], env)).toMatchObject({ json: { code: "unreadable-file" } })
+})
+
+test("where the server's certificate is verified, pg_dump gets the service's authorities", async () => {
+  const bin = mkdtempSync(join(folder, "bin-"))
+  const tool = `#!/bin/sh\nfor one; do case $one in --file=*) echo "ca=$PGSSLROOTCERT" > "\${one#--file=}";; esac; done\n`
+  writeFileSync(join(bin, "pg_dump"), tool, { mode: 0o755 })
+  const given = { PATH: `${bin}:${process.env["PATH"]}`, NODE_EXTRA_CA_CERTS: "/dev/null" }
+  for (const [mode, ca] of [
+    ["require", ""],
+    ["verify-full", "/dev/null"],
+  ] as const) {
+    const file = join(bin, mode)
+    const { json } = await operate(["backup", file], { ...given, DATABASE_URL: `postgres://a@b/c?sslmode=${mode}` })
+    expect([json, readFileSync(file, "utf8")]).toEqual([expect.objectContaining({ file }), `ca=${ca}\n`])
+  }
 })

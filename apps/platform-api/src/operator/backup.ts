@@ -12,9 +12,9 @@ import { CommandError } from "./command-error.ts"
 
 type Where = Pick<Settings, "databaseUrl" | "dataFolder">
 
-const run = async (program: string, args: readonly string[], password = ""): Promise<void> => {
+const run = async (program: string, args: readonly string[], variables: object = {}): Promise<void> => {
   const child = spawn(program, args, {
-    env: { PATH: process.env["PATH"], PGPASSWORD: password },
+    env: { PATH: process.env["PATH"], ...variables },
     stdio: ["ignore", "ignore", "pipe"],
   })
   const failed = once(child, "error")
@@ -22,7 +22,8 @@ const run = async (program: string, args: readonly string[], password = ""): Pro
   const [status] = (await Promise.race([once(child, "close"), failed])) as [unknown]
   if (status === 0) return
   const reason = status instanceof Error ? status.message : (await written).trim().split("\n")[0]
-  throw new CommandError("tool-failed", `${program.split("/").at(-1)} failed: ${reason}`)
+  const step = /permission denied/.test(reason ?? "") ? ": restore as the role that owns the database" : ""
+  throw new CommandError("tool-failed", `${program.split("/").at(-1)} failed: ${reason}${step}`)
 }
 
 /** A program of PostgreSQL's client tools: that of the PATH, else the newest that Debian has installed. */
@@ -39,12 +40,17 @@ const clientTool = (name: string): string => {
   )
 }
 
-/** The URL without its password, which would stand in the list of processes. */
-const withoutPassword = (databaseUrl: string): { readonly target: string; readonly password: string } => {
+/**
+ * The URL without its password, which would stand in the list of processes, and what PostgreSQL's tools need besides: the password,
+ * and the authorities that the service knows, if the server's certificate is to be verified.
+ */
+const connectionOf = (databaseUrl: string): { readonly target: string; readonly variables: object } => {
   const url = new URL(databaseUrl)
-  const password = decodeURIComponent(url.password)
+  const PGPASSWORD = decodeURIComponent(url.password)
   url.password = ""
-  return { target: url.href, password }
+  const { NODE_EXTRA_CA_CERTS: PGSSLROOTCERT = "" } = process.env
+  const verifies = url.searchParams.get("sslmode")?.startsWith("verify-") === true && PGSSLROOTCERT !== ""
+  return { target: url.href, variables: { PGPASSWORD, ...(verifies && { PGSSLROOTCERT }) } }
 }
 
 /** Makes a file only its owner can read, complete or not at all. */
@@ -71,9 +77,9 @@ const makeFile = async (path: string, make: (unfinished: string) => Promise<void
 export const backup = async ({ databaseUrl, dataFolder }: Where, path: string): Promise<object> => {
   const file = resolve(path)
   if (databaseUrl !== undefined) {
-    const { target, password } = withoutPassword(databaseUrl)
+    const { target, variables } = connectionOf(databaseUrl)
     const dump = (to: string) =>
-      run(clientTool("pg_dump"), ["--format=custom", `--file=${to}`, `--dbname=${target}`], password)
+      run(clientTool("pg_dump"), ["--format=custom", `--file=${to}`, `--dbname=${target}`], variables)
     return { file, kind: "postgresql", bytes: await makeFile(file, dump) }
   }
   if (!existsSync(`${dataFolder}/database.complete`))
@@ -121,9 +127,9 @@ export const restore = async ({ databaseUrl, dataFolder }: Where, path: string):
         "database-not-empty",
         "DATABASE_URL's database isn't empty: restore into a new one, then switch to it",
       )
-    const { target, password } = withoutPassword(databaseUrl)
+    const { target, variables } = connectionOf(databaseUrl)
     const how = ["--no-owner", "--exit-on-error", "--single-transaction"]
-    await run(clientTool("pg_restore"), [...how, `--dbname=${target}`, file], password)
+    await run(clientTool("pg_restore"), [...how, `--dbname=${target}`, file], variables)
     return { file, kind: "postgresql", restored: true }
   }
   if (existsSync(`${dataFolder}/database`))

@@ -157,7 +157,9 @@ const checkSigningKey = async (config: Config): Promise<readonly Finding[]> => {
     if (!Array.isArray(keys) || keys.some((key) => Object(key).kid === givenKeys.signing.kid))
       return [pass("signing-key", "it can be read")]
     const text = "the platform at SVC_API_URL doesn't serve this key, so tokens of this replica are rejected"
-    return [fail("signing-key", text, "Set SVC_SESSION_SIGNING_KEY_FILE to the same keys everywhere, and restart all.")]
+    const next =
+      "Set SVC_SESSION_SIGNING_KEY_FILE to the same keys everywhere, and restart all. A new key is the second one at first."
+    return [fail("signing-key", text, next)]
   }
   const next = "Set SVC_SESSION_SIGNING_KEY_FILE; `platform session-key generate` makes a key."
   return [
