@@ -1,5 +1,5 @@
 // Requests to the platform API: the key goes nowhere else.
-import { type Answer, baseUrl, errorOf, request, SvcError, systemClock } from "@svc/client/http"
+import { baseUrl, errorOf, request, SvcError, systemClock } from "@svc/client/http"
 import { createContext } from "preact"
 import { useContext } from "preact/hooks"
 
@@ -57,13 +57,6 @@ export const createApi = (apiUrl: string, key: () => string | undefined) => {
     if (kept !== undefined) return kept
     throw new SvcError({ status: 0, code: "signed-out", message: "The key was forgotten.", hint: "Sign in again." })
   }
-  const failed = (answer: Answer): SvcError => {
-    const error = errorOf(answer)
-    // Nothing is asked before the service said so.
-    const until = performance.now() + (error.retryAfterMs ?? 0)
-    if (until > Math.max(performance.now(), quiet?.until ?? 0)) quiet = { until, error }
-    return error
-  }
 
   return {
     base,
@@ -85,18 +78,16 @@ export const createApi = (apiUrl: string, key: () => string | undefined) => {
         timeoutMs,
       })
       const isJson = typeof answer.body === "object" && answer.body !== null
-      if (answer.status < 200 || answer.status >= 300 || !isJson) throw failed(answer)
+      if (answer.status < 200 || answer.status >= 300 || !isJson) {
+        const error = errorOf(answer)
+        // Nothing is asked before the service said so.
+        const until = performance.now() + (error.retryAfterMs ?? 0)
+        if (until > Math.max(performance.now(), quiet?.until ?? 0)) quiet = { until, error }
+        throw error
+      }
       latestRequestId = answer.header("x-request-id") ?? ""
       // The platform's tests check its responses against the document that the types are generated from.
       return { body: answer.body as Body, header: answer.header }
-    },
-    /** Opens a stream of events. Throws SvcError unless it opens. */
-    open: async (path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> => {
-      const headers = { accept: "text/event-stream", authorization: `Bearer ${bearer()}` }
-      const response = await fetch(base + path, { headers, signal, redirect: "error" })
-      if (response.ok && response.body !== null) return response.body
-      const body: unknown = await response.json().catch(() => undefined)
-      throw failed({ url: base + path, status: response.status, header: (name) => response.headers.get(name), body })
     },
   }
 }

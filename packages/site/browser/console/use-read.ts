@@ -31,9 +31,12 @@ export type Reading<Body> = Partial<Reply<Body>> & {
 
 /**
  * Reads what is at a path, and again after an error that may pass.
- * @param everyMs reads again after so long; undefined: once
+ * @param everyMs after how long it is read again, or what tells it by the body; undefined: it is read once
  */
-export const useRead = <Body>(path: string | undefined, everyMs?: number): Reading<Body> => {
+export const useRead = <Body>(
+  path: string | undefined,
+  everyMs?: number | ((body: Body) => number | undefined),
+): Reading<Body> => {
   const { ask } = useApi()
   const [read, setRead] = useState<Reply<Body>>()
   const [error, setError] = useState<SvcError>()
@@ -47,11 +50,12 @@ export const useRead = <Body>(path: string | undefined, everyMs?: number): Readi
     if (shown.current !== path) setRead(undefined)
     shown.current = path
     const look = async (): Promise<void> => {
-      let nextMs = everyMs
+      let nextMs: number | undefined
       try {
         const answer = await ask<Body>({ path })
         if (isOver) return
         setRead(answer)
+        nextMs = typeof everyMs === "function" ? everyMs(answer.body) : everyMs
         setError(undefined)
       } catch (thrown) {
         if (isOver) return

@@ -1,14 +1,73 @@
-import type { RunWithSteps } from "@svc/client"
-import { useState } from "preact/hooks"
+import type { Build, BuildWithEvents, RunWithSteps } from "@svc/client"
 import { root } from "../../dom.ts"
 import { useApi } from "../api.ts"
 import { AsCurl } from "../as-curl.tsx"
 import { Failure } from "../failure.tsx"
-import { useTry } from "../use-read.ts"
-import { RunLog } from "./run-log.tsx"
+import { brief } from "../text.ts"
+import { useRead, useTry } from "../use-read.ts"
 import { SpecName } from "./spec-name.tsx"
 import { Status } from "./status.tsx"
-import { useRun } from "./use-run.ts"
+
+const lookMs = 2000
+const isOver: Readonly<Record<RunWithSteps["status"], boolean>> = {
+  queued: false,
+  running: false,
+  waiting: false,
+  cancelling: false,
+  succeeded: true,
+  failed: true,
+  cancelled: true,
+}
+const untilOver = ({ status }: RunWithSteps): number | undefined => (isOver[status] ? undefined : lookMs)
+
+/** The build that a run started, once there is one. */
+const useBuild = (run: RunWithSteps | undefined): BuildWithEvents | undefined => {
+  const began = run?.steps.find(({ name }) => name === "build")?.started_at ?? undefined
+  const everyMs = run && untilOver(run)
+  const builds = useRead<readonly Build[]>(began && "/api/builds?limit=100", everyMs).body
+  // A build doesn't name its run: it is the spec's first one since the run's step began.
+  const isItsOwn = ({ spec_id: spec, created_at: at }: Build): boolean =>
+    spec === run?.spec_id && Date.parse(at) >= Date.parse(began ?? "")
+  const build = builds?.findLast(isItsOwn)
+  return useRead<BuildWithEvents>(build && `/api/builds/${build.id}`, everyMs).body
+}
+
+type Line = { readonly at: string; readonly text: string }
+
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" })
+
+/** What happened to a run, its steps and its build, in order. */
+const linesOf = (run: RunWithSteps, build: BuildWithEvents | undefined): readonly Line[] => {
+  const lines: { at: string | null; text: string }[] = [{ at: run.created_at, text: `run ${run.id}: taken` }]
+  for (const { name, status, started_at: began, completed_at: ended, error_message: message } of run.steps) {
+    lines.push({ at: began, text: `${name}: began` })
+    lines.push({ at: ended, text: `${name}: ${status}${message === null ? "" : `: ${message}`}` })
+    if (ended === null && message !== null) lines.push({ at: began, text: `${name}: ${message}` })
+  }
+  for (const { event_type: type, phase, new_status: status, created_at: at } of build?.events ?? [])
+    lines.push({ at, text: `build ${build?.id}: ${[type, status, phase].filter((part) => part !== null).join(" ")}` })
+  const end = run.error_message === null ? run.status : `${run.status}: ${run.error_message}`
+  const inOrder = lines
+    .flatMap(({ at, text }) => (at === null ? [] : [{ at, text }]))
+    .sort((a, b) => a.at.localeCompare(b.at))
+  // Its last step may have been noted a moment later.
+  return run.completed_at === null ? inOrder : [...inOrder, { at: run.completed_at, text: `run ${run.id}: ${end}` }]
+}
+
+type LogProps = { readonly run: RunWithSteps; readonly build: BuildWithEvents | undefined }
+
+/** A run's log, which grows while it runs. */
+const RunLog = ({ run, build }: LogProps) => (
+  <div class="log" role="log" aria-label="Log of the run" tabIndex={0}>
+    <ol>
+      {linesOf(run, build).map(({ at, text }, index) => (
+        <li key={index}>
+          <time dateTime={at}>{clock.format(new Date(at))}</time> {brief(text)}
+        </li>
+      ))}
+    </ol>
+  </div>
+)
 
 const labels = { resume: "Approve and go on", cancel: "Cancel", retry: "Retry" } as const
 type Verb = keyof typeof labels
@@ -22,21 +81,20 @@ const verbsOf = ({ status }: RunWithSteps): readonly Verb[] => {
 /** A run: its steps as they happen, and what its owner can do. */
 export const RunView = ({ id }: { readonly id: number }) => {
   const { ask, isPerson } = useApi()
-  const [round, setRound] = useState(0)
-  const state = useRun(id, round)
-  const { error, isBusy, attempt } = useTry()
-  const { run } = state
   const path = `/api/automation/runs/${id}`
+  const { body: run, error: readError, again } = useRead<RunWithSteps>(path, untilOver)
+  const build = useBuild(run)
+  const { error, isBusy, attempt } = useTry()
   const act = (verb: Verb): Promise<void> =>
     attempt(async () => {
       const { body } = await ask<RunWithSteps>({ method: "POST", path: `${path}/${verb}`, body: {} })
-      if (body.id === id) setRound(round + 1)
+      if (body.id === id) again()
       // A retry is a run of its own.
       else location.hash = `#/runs/${body.id}`
     })
   return (
     <>
-      <Failure error={error ?? state.error} />
+      <Failure error={error ?? readError} />
       {run !== undefined && (
         <>
           <div class="controls">
@@ -60,7 +118,7 @@ export const RunView = ({ id }: { readonly id: number }) => {
               The run waits for you: what it publishes breaks readers, or was to be approved first.
             </p>
           )}
-          <RunLog {...state} />
+          <RunLog run={run} build={build} />
           {run.status === "succeeded" && run.spec_id !== null && (
             <p>
               Next: <a href={`#/specs/${run.spec_id}`}>its versions and its deployment</a>, or{" "}
@@ -72,7 +130,6 @@ export const RunView = ({ id }: { readonly id: number }) => {
       <AsCurl
         requests={[
           { path },
-          { path: `${path}/events`, isStream: true },
           ...(isPerson && run !== undefined ? verbsOf(run) : []).map(
             (verb) => ({ method: "POST", path: `${path}/${verb}`, body: {} }) as const,
           ),
