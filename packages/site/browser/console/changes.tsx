@@ -1,12 +1,52 @@
-import type { RegistryChange, Spec } from "@svc/client"
+import { type ConnectionState, createPlatform, type RegistryChange, type Spec } from "@svc/client"
+import type { SvcError } from "@svc/client/http"
+import { useEffect, useState } from "preact/hooks"
 import { Connection, goesOn } from "../connection.tsx"
 import { root } from "../dom.ts"
+import { unexpected, useApi } from "./api.ts"
 import { AsCurl } from "./as-curl.tsx"
 import { Failure } from "./failure.tsx"
 import { Table } from "../table.tsx"
 import { brief, when } from "./text.ts"
-import { useChanges } from "./use-changes.ts"
-import { useList } from "./use-read.ts"
+import { readKey } from "./session.ts"
+import { useList, useRead } from "./use-read.ts"
+
+const mostKept = 200
+
+type Read = { readonly changes: readonly RegistryChange[]; readonly next: number }
+
+/** Follows the registry: the newest changes first, at most 200. `error`: why it goes on no more. */
+const useChanges = () => {
+  const { base } = useApi()
+  const { body: first, error: readError } = useRead<Read>("/api/registry/changes?limit=100")
+  const [newer, setNewer] = useState<readonly RegistryChange[]>([])
+  const [connection, setConnection] = useState<ConnectionState["kind"]>("connecting")
+  const [changedAt, setChangedAt] = useState<number>()
+  const [error, setError] = useState<SvcError>()
+  useEffect(() => {
+    if (first === undefined) return undefined
+    const leaving = new AbortController()
+    const { signal } = leaving
+    const key = readKey()
+    const { registry } = createPlatform({ apiUrl: base, ...(key !== undefined && { key }) })
+    const onState = ({ kind }: ConnectionState): void => void (kind === "connecting" || setConnection(kind))
+    const follow = async (): Promise<void> => {
+      for await (const change of registry.changes({ after: first.next, signal, onState })) {
+        setChangedAt(Date.now())
+        setNewer((known) => [change, ...known].slice(0, mostKept))
+      }
+    }
+    follow().catch((thrown: unknown) => setError(unexpected(thrown)))
+    return () => leaving.abort()
+  }, [first])
+  const isAway = readError?.retryable === true
+  return {
+    changes: first && [...newer, ...first.changes.toReversed()].slice(0, mostKept),
+    connection: isAway ? "away" : connection,
+    changedAt,
+    error: isAway ? error : (readError ?? error),
+  } as const
+}
 
 const textOf = ({ kind, version, previous_version: before, message, successor }: RegistryChange): string =>
   [
