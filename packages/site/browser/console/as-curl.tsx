@@ -1,4 +1,4 @@
-import { CodeBox } from "../live/code-box.tsx"
+import { CodeBox } from "../live/copy-button.tsx"
 import { shellWord, visibleJson } from "@svc/common/foreign-text"
 import { type Asked, useApi } from "./api.ts"
 

@@ -1,12 +1,72 @@
 import type { Usage } from "@svc/client"
+import { lineColors, Plot } from "../live/plot.tsx"
+import { brief } from "./text.ts"
 import { useState } from "preact/hooks"
 import { AsCurl } from "./as-curl.tsx"
 import { Failure } from "./failure.tsx"
 import { NotRead } from "./list-table.tsx"
 import { Table } from "../table.tsx"
-import { brief } from "./text.ts"
-import { UsageChart } from "./usage-chart.tsx"
 import { useRead } from "./use-read.ts"
+
+const height = 220
+const dayMs = 86_400_000
+const mostNamed = lineColors.length - 1
+
+type Line = { readonly name: string; readonly values: readonly number[] }
+
+/** Requests of each key on each day, the busiest keys first; the keys past the colours are one line. */
+const linesOf = (usage: Usage, dates: readonly string[]): readonly Line[] => {
+  const byKey = new Map<number, { name: string; values: number[]; sum: number }>()
+  for (const { date, keys } of usage.days) {
+    const index = dates.indexOf(date)
+    for (const { id, name, requests } of keys) {
+      const line = byKey.get(id) ?? { name: `${brief(name, 64)} (${id})`, values: dates.map(() => 0), sum: 0 }
+      byKey.set(id, line)
+      line.values[index] = requests
+      line.sum += requests
+    }
+  }
+  const sorted = [...byKey.values()].sort((a, b) => b.sum - a.sum)
+  const [named, others] = [sorted.slice(0, mostNamed), sorted.slice(mostNamed)]
+  if (others.length === 0) return named
+  const values = dates.map((_, index) => others.reduce((sum, line) => sum + (line.values[index] ?? 0), 0))
+  return [...named, { name: `${others.length} other keys`, values }]
+}
+
+/** Requests a day, a bar of one piece for each key. */
+const UsageChart = ({ usage }: { readonly usage: Usage }) => {
+  const from = Date.parse(usage.from)
+  const length = Math.round((Date.parse(usage.to) - from) / dayMs) + 1
+  const starts = Array.from({ length }, (_, index) => from + index * dayMs)
+  const dates = starts.map((start) => new Date(start).toISOString().slice(0, 10))
+  const lines = linesOf(usage, dates)
+  if (lines.length === 0) return null
+  // A bar of one key stands in front of the bar of all keys up to it: the whole bar is drawn first.
+  const stacked = lines.map((_, index) =>
+    dates.map((_date, day) => lines.slice(0, index + 1).reduce((sum, { values }) => sum + (values[day] ?? 0), 0)),
+  )
+  const total = stacked.at(-1)?.reduce((sum, count) => sum + count, 0) ?? 0
+  const label = `Chart of requests a day from ${usage.from} to ${usage.to}: ${total} by ${lines.length} keys. The table says the same.`
+  return (
+    <figure class="usage-chart">
+      <Plot
+        isDaily
+        data={[starts.map((start) => start / 1000), ...stacked.toReversed()]}
+        names={lines.map(({ name }) => name).toReversed()}
+        colors={lineColors.slice(0, lines.length).toReversed()}
+        label={label}
+        height={height}
+      />
+      <figcaption>
+        {lines.map(({ name }, index) => (
+          <span key={name} class={`swatch swatch-${index}`}>
+            {name}
+          </span>
+        ))}
+      </figcaption>
+    </figure>
+  )
+}
 
 const choices = [7, 30, 90]
 

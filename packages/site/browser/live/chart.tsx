@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks"
-import { CodeBox } from "./code-box.tsx"
+import { CodeBox } from "./copy-button.tsx"
 import type { Feed } from "./feed.ts"
 import type { Point } from "./history.ts"
 import { Plot } from "./plot.tsx"

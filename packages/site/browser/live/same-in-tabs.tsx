@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks"
 import { chooseTool, chosenTool } from "../address.ts"
 import { root } from "../dom.ts"
-import { CodeBox } from "./code-box.tsx"
+import { CodeBox } from "./copy-button.tsx"
 import { sameIn, type Watching } from "./same-in.ts"
 
 /** How to see the same from elsewhere. */

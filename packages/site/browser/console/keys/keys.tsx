@@ -5,8 +5,7 @@ import { AsCurl } from "../as-curl.tsx"
 import { ListTable } from "../list-table.tsx"
 import { brief, when } from "../text.ts"
 import { useList, useTry } from "../use-read.ts"
-import { ConfirmKey } from "./confirm-key.tsx"
-import { type Action, actionsOf, type ApiKey, verbs } from "./key-actions.ts"
+import { ConfirmKey, type Action, actionsOf, type ApiKey, verbs } from "./confirm-key.tsx"
 import { MintForm, mintRequest } from "./mint-form.tsx"
 
 type Pending = { readonly action: Action; readonly apiKey: ApiKey }

@@ -1,6 +1,6 @@
 import type { MintedKey } from "@svc/client"
 import { useEffect, useRef } from "preact/hooks"
-import { CodeBox } from "../../live/code-box.tsx"
+import { CodeBox } from "../../live/copy-button.tsx"
 import { brief, when } from "../text.ts"
 
 type Props = {

@@ -1,11 +1,91 @@
-import type { Deployment } from "@svc/client"
+import type { Deployment, Diff, SpecVersion } from "@svc/client"
 import { useState } from "preact/hooks"
 import { useApi } from "../api.ts"
-import { ListTable } from "../list-table.tsx"
+import { Confirm } from "../confirm.tsx"
+import { Failure } from "../failure.tsx"
 import { brief, when } from "../text.ts"
-import { useList } from "../use-read.ts"
-import { ConfirmDeployment, type Operation, operationsOf, verbs } from "./confirm-deployment.tsx"
+import { useList, useRead } from "../use-read.ts"
+import { ChangesList } from "./changes-list.tsx"
+import { ListTable } from "../list-table.tsx"
 import { Status } from "./status.tsx"
+
+type Operation = "stop" | "restart" | "rollback"
+
+const verbs = { stop: "Stop", restart: "Restart", rollback: "Roll back" } as const
+
+/** What the deployment's status allows. */
+const operationsOf = ({ status, current_version: current }: Deployment): readonly Operation[] =>
+  status === "stopped" ? ["restart"] : status === "updating" ? [] : current === 1 ? ["stop"] : ["stop", "rollback"]
+
+const consequence = (operation: Operation, name: string): string =>
+  ({
+    stop: `Readers of ${name} get 404 stack-not-found and no new session tokens, until you restart it.`,
+    restart: `Readers get ${name} again, in the version that it had.`,
+    rollback: `An earlier version of ${name} is built and deployed. What that changes for readers:`,
+  })[operation]
+
+type ChoiceProps = {
+  readonly deployment: Deployment
+  readonly chosen: number | undefined
+  readonly choose: (version: number) => void
+}
+
+/** The versions before the deployed one, by number, date and message, and what going back to one changes. */
+const VersionChoice = ({ deployment: { spec_id: spec, current_version: current }, chosen, choose }: ChoiceProps) => {
+  const versions = useList<SpecVersion>(`/api/specs/${spec}/versions?limit=100`)
+  const path = chosen === undefined ? undefined : `/api/specs/${spec}/diff?from=${current}&to=${chosen}`
+  const { body: diff, error } = useRead<Diff>(path)
+  return (
+    <>
+      <label>
+        To version{" "}
+        <select value={chosen} onChange={({ currentTarget }) => choose(Number(currentTarget.value))}>
+          {(versions.items ?? [])
+            .filter(({ version_number: number }) => number < (current ?? 0))
+            .map(({ version_number: number, created_at: at, message }) => (
+              <option key={number} value={number}>
+                {number}, {when(at)} {brief(message ?? "", 60)}
+              </option>
+            ))}
+        </select>
+      </label>
+      <Failure error={versions.error ?? error} />
+      {diff !== undefined && <ChangesList {...diff} />}
+    </>
+  )
+}
+
+type Props = {
+  readonly operation: Operation
+  readonly deployment: Deployment
+  readonly onDone: () => void
+  readonly onClose: () => void
+}
+
+/** Says what an operation on a deployment ends, and starts it. */
+const ConfirmDeployment = ({ operation, deployment, onDone, onClose }: Props) => {
+  const { ask } = useApi()
+  const before = (deployment.current_version ?? 0) - 1
+  const [version, setVersion] = useState(before > 0 ? before : undefined)
+  const name = brief(deployment.spec_name, 64)
+  const confirm = async (): Promise<void> => {
+    const body = operation === "rollback" ? { to_version: version } : {}
+    await ask({ method: "POST", path: `/api/deployments/${deployment.id}/${operation}`, body })
+    onDone()
+  }
+  return (
+    <Confirm
+      title={`${verbs[operation]} ${name}?`}
+      verb={verbs[operation]}
+      isEnd={operation !== "restart"}
+      onConfirm={confirm}
+      onClose={onClose}
+    >
+      <p>{consequence(operation, name)}</p>
+      {operation === "rollback" && <VersionChoice deployment={deployment} chosen={version} choose={setVersion} />}
+    </Confirm>
+  )
+}
 
 const lookMs = 5000
 

@@ -5,7 +5,7 @@ import { AsCurl } from "../as-curl.tsx"
 import { Failure } from "../failure.tsx"
 import { brief } from "../text.ts"
 import { useRead, useTry } from "../use-read.ts"
-import { SpecName } from "./spec-name.tsx"
+import { SpecName } from "./runs-table.tsx"
 import { Status } from "./status.tsx"
 
 const lookMs = 2000

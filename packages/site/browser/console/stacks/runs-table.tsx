@@ -1,9 +1,16 @@
-import type { Run } from "@svc/client"
+import type { Spec, Run } from "@svc/client"
+import { brief, when } from "../text.ts"
+import { useRead, useList } from "../use-read.ts"
 import { ListTable } from "../list-table.tsx"
-import { when } from "../text.ts"
-import { useList } from "../use-read.ts"
-import { useSpecNames } from "./spec-name.tsx"
 import { Status } from "./status.tsx"
+
+/** The names of the account's specs: people don't know ids. */
+const useSpecNames = (): ((id: number) => string) => {
+  const { body } = useRead<readonly Spec[]>("/api/specs?limit=100")
+  return (id) => brief(body?.find((spec) => spec.id === id)?.name ?? `spec ${id}`, 64)
+}
+
+export const SpecName = ({ id }: { readonly id: number }) => <>{useSpecNames()(id)}</>
 
 const lookMs = 10_000
 
