@@ -40,6 +40,8 @@ const changes = Array.from({ length: 100 }, (_, index) => {
 const refusal = { error: `No, ${key}.`, message: `No, ${key}.` }
 
 const answer = ({ target }: { readonly target: string }): Reply => {
+  if (target.startsWith("/api/registry/changes") && target.includes("stack="))
+    return { body: { changes: [], next: 100 } }
   if (target.startsWith("/api/registry/changes")) return { body: { changes, next: 100 } }
   if (target.startsWith("/api/registry/wide/schema")) return { body: { ...stack("wide"), schema: wide } }
   if (target.startsWith("/api/registry/unserved/")) {
@@ -210,10 +212,23 @@ test("an empty list says what to do next", async () => {
     stacks: [],
     hint: expect.stringMatching(/^No stack has all these words\. Nearest: stack-0\. Without query all are listed\.$/),
   })
+  expect(await mcp.call("list_changes", { stack: "Absent " })).toEqual({
+    changes: [],
+    next: 100,
+    hint: "No stack is named absent now: list_stacks has the names.",
+  })
   expect(await mcp.call("list_payments")).toEqual({
     payments: [],
     hint: "The journal has no payments: submit_payment makes one.",
   })
+})
+
+test("names of stacks, entities and views count in any case and with white space around them", async () => {
+  const entity = await mcp.call("describe_stack", { stack: " Wide\u00a0", entity: "wide1 " })
+  expect(entity["entities"]).toMatchObject([{ name: "Wide1" }])
+  const loose = { stack: "WIDE ", view: " wide/LIST" }
+  expect(await mcp.fails("read_view", loose)).toMatchObject({ message: expect.stringMatching(/^wide is published/) })
+  expect(await mcp.fails("read_view", { ...loose, view: "Wide / list" })).toMatchObject({ code: "view-not-found" })
 })
 
 test("a service's error is passed on with code, hint and retryability, never with a key in it", async () => {

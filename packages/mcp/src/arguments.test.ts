@@ -56,7 +56,7 @@ test.each([
 test("an alias of an argument counts, unless the argument itself is present", () => {
   expect(tool.read({ path: "a" })).toEqual(plain)
   expect(tool.read({ path: "b", stack: "a" })).toEqual(plain)
-  expect(tool.read({ path: "a", stack: null })).toEqual(plain)
+  for (const stack of [null, ""]) expect(tool.read({ path: "a", stack })).toEqual(plain)
 })
 
 test.each([

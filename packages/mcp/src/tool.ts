@@ -47,7 +47,10 @@ const renamed = (given: unknown, aliases: Readonly<Record<string, string>>): unk
   if (!isObject(given)) return given
   const [own, others] = [Object.entries(given), Object.keys(aliases)]
   const named = own.flatMap(([name, value]) => (others.includes(name) ? [[aliases[name] ?? "", value] as const] : []))
-  return Object.fromEntries([...named, ...own.filter(([name, value]) => !others.includes(name) && value !== null)])
+  const isNamed = (name: string): boolean => named.some(([other]) => other === name)
+  const isMeant = ([name, value]: readonly [string, unknown]): boolean =>
+    !others.includes(name) && value !== null && !(value === "" && isNamed(name))
+  return Object.fromEntries([...named, ...own.filter(isMeant)])
 }
 
 /**

@@ -7,9 +7,13 @@ import { type Api, platformOf, readPages } from "../services/api.ts"
 
 export type Entity = StackSchema["entities"][number]
 
-/** A name in the registry's spelling, lower case. Throws stack-not-found for one that no stack can have, as the registry does. */
+/**
+ * A name in the registry's spelling, lower case and without white space around it. Throws stack-not-found for one that no stack can
+ * have, as the registry does.
+ */
 export const registryName = (name: string): string => {
-  if (/^[a-z0-9][a-z0-9-]{0,62}$/i.test(name)) return name.toLowerCase()
+  const meant = name.trim().toLowerCase()
+  if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(meant)) return meant
   throw new CliError("stack-not-found", `There is no stack named ${JSON.stringify(name.slice(0, 100))}.`)
 }
 
@@ -36,7 +40,7 @@ export const readRegistry = async (context: Context, api: Api, include?: "schema
 }
 
 /** The error for a name that isn't there, with the nearest ones that are. */
-export const missing = (kind: string, name: string, names: readonly string[], command: string): CliError => {
+const missing = (kind: string, name: string, names: readonly string[], command: string): CliError => {
   const near = nearest(name, names)
   const hint = near.length === 0 ? `There is no ${kind} at all.` : `Nearest: ${near.join(", ")}.`
   const next = `Next: ${command} ${near[0] ?? ""}`.trim()
@@ -64,16 +68,21 @@ export const readStack = async (context: Context, api: Api, name: string): Promi
   return { name: own, description, websocket_url, schema }
 }
 
-/** The entity of a stack with this name, in any case. Throws entity-not-found with the nearest names. */
-export const entityOf = ({ name, schema: { entities } }: StackWithSchema, wanted: string): Entity => {
+/** The one with this name, in any case and with white space around it. Throws the error of `missing` if there is none. */
+export const named = <Item>(
+  kind: string,
+  wanted: string,
+  items: readonly Item[],
+  nameOf: (item: Item) => string,
+  command: string,
+): Item => {
+  const meant = wanted.trim().toLowerCase()
   const found =
-    entities.find((entity) => entity.name === wanted) ??
-    entities.find((entity) => entity.name.toLowerCase() === wanted.toLowerCase())
+    items.find((item) => nameOf(item) === wanted) ?? items.find((item) => nameOf(item).toLowerCase() === meant)
   if (found !== undefined) return found
-  throw missing(
-    "entity",
-    wanted,
-    entities.map((entity) => entity.name),
-    `svc explore ${name}`,
-  )
+  throw missing(kind, wanted, items.map(nameOf), command)
 }
+
+/** The entity of a stack with this name. Throws entity-not-found with the nearest names. */
+export const entityOf = ({ name: stack, schema }: StackWithSchema, wanted: string): Entity =>
+  named("entity", wanted, schema.entities, ({ name }) => name, `svc explore ${stack}`)

@@ -2,7 +2,7 @@ import { type Change, createSession, createStream, SvcError, type Watched } from
 import { firstView } from "@svc/common/stack-views"
 import type { Context } from "../command.ts"
 import { CliError, systemReason } from "../errors.ts"
-import { missing, readStack } from "../explore/stack.ts"
+import { named, readStack } from "../explore/stack.ts"
 import { platformOf } from "../services/api.ts"
 import { apiWithKey } from "../settings/key.ts"
 import { webSocketFor } from "./web-socket.ts"
@@ -59,9 +59,9 @@ export const openView = async (context: Context, name: string, given: string | u
   const api = await apiWithKey(context)
   const { name: stackName, websocket_url: websocketUrl, schema } = await readStack(context, api, name)
   const views = schema.entities.flatMap((entity) => entity.views.map(({ id }) => id))
-  if (given !== undefined && !views.includes(given)) throw missing("view", given, views, `svc watch ${stackName}`)
+  const wanted = given === undefined ? undefined : named("view", given, views, String, `svc watch ${stackName}`)
   const session = createSession({ platform: platformOf(api), websocketUrl, scope: "read" })
   const webSocket = await webSocketFor(websocketUrl, context.env)
   const stream = createStream({ websocketUrl, session, schema, webSocket })
-  return { stackName, websocketUrl, view: given ?? firstView(schema.entities), schema, stream }
+  return { stackName, websocketUrl, view: wanted ?? firstView(schema.entities), schema, stream }
 }

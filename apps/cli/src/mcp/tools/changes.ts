@@ -1,5 +1,7 @@
 import { z } from "zod"
-import { platformOf } from "../../services/api.ts"
+import { onCode } from "../../errors.ts"
+import { readEntry, registryName } from "../../explore/stack.ts"
+import { type Api, platformOf } from "../../services/api.ts"
 import { readChanges } from "../../services/more-calls.ts"
 import { apiForReading } from "../../settings/key.ts"
 import { fitting } from "../result.ts"
@@ -7,6 +9,14 @@ import { defineTool, readOnly, within } from "../tool.ts"
 
 /** Changes in one response of the registry. */
 const limit = 100
+
+/** Why a stack may have no changes: none has the name. */
+const whyNone = async (api: Api, stack: string | undefined): Promise<string | undefined> => {
+  const isThere = stack === undefined || (await readEntry(api, stack).catch(onCode("stack-not-found", () => undefined)))
+  return isThere === undefined ? `No stack is named ${stack} now: list_stacks has the names.` : undefined
+}
+
+const howToWait = "Pass next as after, and timeout_seconds to wait for a change."
 
 export const changeTools = [
   defineTool({
@@ -34,17 +44,20 @@ export const changeTools = [
       next: z.number(),
       truncated: z.boolean().optional(),
       timed_out: z.boolean().optional(),
+      hint: z.string().optional(),
     },
     annotations: readOnly,
-    run: async (call, { after, stack, timeout_seconds: seconds }) => {
+    run: async (call, { after, stack: given, timeout_seconds: seconds }) => {
       const { context, progress } = call
       const api = await apiForReading(context())
+      const stack = given === undefined ? undefined : registryName(given)
       const asked = { limit, ...(after !== undefined && { after }), ...(stack !== undefined && { stack }) }
       const answer = await readChanges(api, asked)
       const { kept, truncated } = fitting(answer.changes)
       const next = (truncated ? kept.at(-1)?.id : undefined) ?? answer.next
       if (seconds === undefined || (after !== undefined && kept.length > 0)) {
-        return { changes: kept, next, truncated: truncated || kept.length === limit || undefined }
+        const hint = kept.length === 0 ? ((await whyNone(api, stack)) ?? howToWait) : undefined
+        return { changes: kept, next, truncated: truncated || kept.length === limit || undefined, hint }
       }
       progress("waiting for a change")
       const change = await within(call, seconds, async (signal) => {
@@ -52,7 +65,8 @@ export const changeTools = [
         for await (const first of platformOf(api).registry.changes(from)) return first
         return undefined
       })
-      return change === undefined ? { changes: [], next, timed_out: true } : { changes: [change], next: change.id }
+      if (change !== undefined) return { changes: [change], next: change.id }
+      return { changes: [], next, timed_out: true, hint: await whyNone(api, stack) }
     },
   }),
 ]
