@@ -1,4 +1,5 @@
 import { startProcess } from "@svc/testing"
+import { existsSync } from "node:fs"
 import { expect, test } from "vitest"
 
 test.each(["", "log.flush(() => process.exit())"])(
@@ -15,3 +16,21 @@ test.each(["", "log.flush(() => process.exit())"])(
     expect(lines.map((one) => (JSON.parse(one) as { i: number }).i)).toEqual(Array.from({ length: 300 }, (_, i) => i))
   },
 )
+
+test.runIf(existsSync("/dev/full"))("a full disk neither stops a service nor keeps it from ending", async () => {
+  const source = `
+    import { createLogger } from ${JSON.stringify(import.meta.resolve("./index.ts"))}
+    const log = await createLogger({ level: "info", pretty: false, service: "probe" })
+    for (let i = 0; i < 300; i++) log.info("€".repeat(5000))
+    log.flush((error) => log.flush(() => {
+      process.stderr.write(error.code)
+      process.exit(3)
+    }))`
+  const child = startProcess("sh", [
+    "-c",
+    'exec "$0" --input-type=module -e "$1" > /dev/full',
+    process.execPath,
+    source,
+  ])
+  expect([await child.exited, child.stderr()]).toEqual([3, "ENOSPC"])
+})

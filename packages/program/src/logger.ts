@@ -4,6 +4,7 @@ type LogLevel = "debug" | "info" | "warn" | "error" | "silent"
 
 const batchBytes = 8192
 const longestWaitMs = 250
+const mostWaitingBytes = 2 ** 20
 
 /**
  * Makes the service's logger: one JSON line an event on stdout, or, when `pretty`, readable lines without the requests that
@@ -26,7 +27,18 @@ export const createLogger = async ({
     formatters: { level: (label: string) => ({ level: label }) },
   }
   if (pretty) return pino({ ...options, hooks: { logMethod: unlessSucceeded } }, await prettyStream())
-  return pino(options, pino.destination({ sync: false, minLength: batchBytes, periodicFlush: longestWaitMs }))
+  return pino(options, batches())
+}
+
+// On a full disk the service goes on: at most a mebibyte of lines waits and is written when there is room again, later lines are lost.
+const batches = () => {
+  const limits = { minLength: batchBytes, periodicFlush: longestWaitMs, maxLength: mostWaitingBytes }
+  const destination = pino.destination({ sync: false, ...limits })
+  const flushSync = destination.flushSync.bind(destination)
+  // The library's flush while the process exits would block it until there is room.
+  destination.on("error", () => (destination.flushSync = () => {}))
+  destination.on("write", () => (destination.flushSync = flushSync))
+  return destination
 }
 
 // At a terminal they would push away what matters.
