@@ -3,6 +3,7 @@ import type { Readable } from "node:stream"
 import type { Inputs } from "./command.ts"
 import { CliError, systemReason, usageError } from "./errors.ts"
 import { inputLimit } from "./payments/transaction.ts"
+import { textOf } from "./settings/files.ts"
 
 const lineLimit = 4096
 const lineTimeMs = 30_000
@@ -18,10 +19,12 @@ export const inputFrom = (
     const tooLate = setTimeout(() => {
       stdin.destroy(new CliError("no-input", "The standard input is empty.", { next: "Next: svc auth login --help" }))
     }, lineTimeMs)
+    const chunks: Buffer[] = []
     let text = ""
     try {
-      for await (const chunk of stdin.setEncoding("utf8")) {
-        text += String(chunk)
+      for await (const chunk of stdin) {
+        chunks.push(Buffer.from(chunk))
+        text = textOf(Buffer.concat(chunks))
         if (text.trimStart().includes("\n") || text.length > lineLimit) break
       }
     } finally {

@@ -1,16 +1,10 @@
 import { looksLikeMessage, transactionParts } from "@svc/common/transaction-parts"
 import type { Context } from "../command.ts"
 import { CliError } from "../errors.ts"
+import { textOf } from "../settings/files.ts"
 
 /** More bytes than any transaction has, even as base64 with line breaks. */
 export const inputLimit = 16_384
-
-// By the byte order mark that Windows writes.
-const encodingOf = ([first, second]: Uint8Array): string => {
-  if (first === 0xff && second === 0xfe) return "utf-16le"
-  if (first === 0xfe && second === 0xff) return "utf-16be"
-  return first === 0xef ? "utf-8" : "latin1"
-}
 
 /** The bytes of canonical base64. */
 export const decoded = (base64: string): Uint8Array => {
@@ -38,7 +32,7 @@ export const readTransaction = async (context: Context): Promise<string | Uint8A
     )
   }
   // Raw bytes never look like base64: the first byte is the number of signatures, or 0x81.
-  const text = new TextDecoder(encodingOf(bytes)).decode(bytes).replaceAll(/\s/g, "")
+  const text = textOf(bytes).replaceAll(/\s/g, "")
   const base64 = /^(["']?)([A-Za-z0-9+/=]{9,})\1$/.exec(text)?.[2]
   checkParts(base64 === undefined ? bytes : decoded(base64))
   return base64 ?? bytes

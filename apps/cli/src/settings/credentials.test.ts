@@ -1,11 +1,13 @@
 import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Readable } from "node:stream"
 import fc from "fast-check"
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest"
 import { changeCredentials, credentialsFile, readCredentials } from "./credentials.ts"
 import { CliError } from "../errors.ts"
-import { nowhere } from "./files.ts"
+import { inputFrom } from "../input.ts"
+import { nowhere, readTextFile } from "./files.ts"
 
 let folder: string
 beforeAll(async () => {
@@ -34,6 +36,22 @@ test("any file is read as keys by URL, or as one error that quotes nothing of th
       }
     }),
   )
+})
+
+test("keys, other files and a key on the standard input may have a byte order mark, also of UTF-16", async () => {
+  const keys = { "https://a.example": { api_key: "k", slug: "s", display_name: "n" } }
+  const encodings = [
+    (text: string) => Buffer.from(text),
+    (text: string) => Buffer.from(text, "utf16le"),
+    (text: string) => Buffer.from(text, "utf16le").swap16(),
+  ]
+  for (const encoded of encodings) {
+    const file = credentialsFile(folder)
+    await writeFile(file, encoded(`\ufeff${JSON.stringify(keys)}`))
+    expect([await readCredentials(folder), await readTextFile(file)]).toEqual([keys, JSON.stringify(keys)])
+    const bytes = encoded("\ufeff\r\nkey\r\nmore\r\n")
+    expect(await inputFrom(Readable.from([bytes.subarray(0, 5), bytes.subarray(5)])).readLine()).toBe("key")
+  }
 })
 
 test("saved keys are read back for any URL and name, and no other file remains", async () => {

@@ -78,9 +78,15 @@ const writeAny = async (path: string, content: string): Promise<void> => {
 export const writeOutput = (path: string, content: string): Promise<void> =>
   writeAny(path, content).catch(asCode("unwritable-file", (reason) => `${path} can't be written (${reason})`))
 
+/** A text that a person may have written on Windows: without a byte order mark, from UTF-16 if the mark says so. */
+export const textOf = (bytes: Uint8Array): string => {
+  const mark = Buffer.from(bytes.subarray(0, 2)).toString("hex")
+  return new TextDecoder(mark === "fffe" ? "utf-16le" : mark === "feff" ? "utf-16be" : "utf-8").decode(bytes)
+}
+
 /** The object in a JSON file of the settings folder, which is empty if there is no file. The error has this code. */
 export const readObject = async (path: string, code: string): Promise<JsonObject> => {
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
+  const text = await readFile(path).then(textOf, (error: unknown) => {
     if (isMissing(error)) return "{}"
     throw new CliError(code, `${path} can't be read (${systemReason(error)}).`)
   })
@@ -95,7 +101,7 @@ export const largestFile = 8 * 2 ** 20
 /** The text of a file; undefined if it doesn't exist. */
 export const readTextFile = async (path: string): Promise<string | undefined> => {
   try {
-    return (await readAtMost({ body: createReadStream(path) }, largestFile, "over 8 MiB")).toString()
+    return textOf(await readAtMost({ body: createReadStream(path) }, largestFile, "over 8 MiB"))
   } catch (error) {
     if (systemReason(error) === "ENOENT") return undefined
     throw new CliError("unreadable-file", `${path} can't be read (${systemReason(error)}).`)
