@@ -154,6 +154,8 @@ test("every request gets a response with its exact id, and no text of a validato
     [call(11, "[]"), "11", -32_602],
     ['{"jsonrpc":"2.0","id":12,"method":"initialize","params":{"protocolVersion":5}}', "12", -32_602],
     ['{"jsonrpc":"2.0","id":13,"method":"nothing"}', "13", -32_601],
+    // Some clients drop a server that rejects it.
+    ['{"jsonrpc":"2.0","id":16,"method":"prompts/list"}', "16"],
   ]
   const silent = [
     '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":[]}}',

@@ -89,7 +89,16 @@ type Serving<Call, Result> = {
   readonly failed: (error: unknown) => CallToolResult
 }
 
-/** Registers tools by the SDK's own handlers, which validate and convert nothing more. */
+const unknown = (kind: string, name: string, hint: string): ProtocolError =>
+  new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `There is no ${kind} ${JSON.stringify(name.slice(0, 100))}.${hint}`,
+  )
+
+/**
+ * Registers tools by the SDK's own handlers, which validate and convert nothing more, and an empty list of prompts: some clients
+ * ask for it whatever the server's capabilities are, and drop a server whose response is an error.
+ */
 export const serveTools = <Call, Result>(
   server: Server,
   tools: readonly Tool<Call, Result>[],
@@ -103,11 +112,7 @@ export const serveTools = <Call, Result>(
     const tool = tools.find((one) => one.name === name)
     if (tool === undefined) {
       const near = closeTo(name, names)
-      const hint = near === undefined ? `Its tools: ${names.join(", ")}.` : `Did you mean ${near}?`
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        `There is no tool ${JSON.stringify(name.slice(0, 100))}. ${hint}`,
-      )
+      throw unknown("tool", name, near === undefined ? ` Its tools: ${names.join(", ")}.` : ` Did you mean ${near}?`)
     }
     const { call, end } = begin(request)
     try {
@@ -117,5 +122,9 @@ export const serveTools = <Call, Result>(
     } finally {
       end()
     }
+  })
+  server.setRequestHandler("prompts/list", () => ({ prompts: [] }))
+  server.setRequestHandler("prompts/get", ({ params: { name } }) => {
+    throw unknown("prompt", name, "")
   })
 }

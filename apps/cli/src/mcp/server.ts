@@ -33,6 +33,8 @@ export const tools: readonly Tool[] = [
   ...publishingTools,
 ]
 
+const unchanging = { listChanged: false }
+
 const instructions =
   "Live Solana data and payments for agents. Begin with account, then list_stacks and describe_stack before you read or wait. " +
   "Keys, the journal of payments and the wallet stay on this machine; no tool shows a key or signs. " +
@@ -75,7 +77,7 @@ const addResources = (server: McpServer, context: Context): void => {
 const createServer = (context: Context, following: Following): McpServer => {
   const server = new McpServer(
     { name: "svc", title: "svc", version: manifest.version },
-    { instructions, capabilities: { tools: { listChanged: false }, resources: { listChanged: false } } },
+    { instructions, capabilities: { tools: unchanging, resources: unchanging, prompts: unchanging } },
   )
   const begin = (request: ServerContext) => callOf(context, following, request)
   serveTools(server.server, tools, { begin, succeeded, failed })

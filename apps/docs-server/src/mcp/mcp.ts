@@ -87,13 +87,6 @@ export const createDocsServer = (library: Library, version: string): Server => {
     if (page === undefined) throw new ResourceNotFoundError(href)
     return { contents: [{ uri: href, mimeType: markdown, text: page.markdown }] }
   })
-  server.setRequestHandler("prompts/list", () => ({ prompts: [] }))
-  server.setRequestHandler("prompts/get", ({ params: { name } }) => {
-    throw new ProtocolError(
-      ProtocolErrorCode.InvalidParams,
-      `There is no prompt ${JSON.stringify(name.slice(0, 100))}.`,
-    )
-  })
   // Anything else gets an empty list, not an error: clients ask while their users type.
   server.setRequestHandler("completion/complete", ({ params: { ref, argument } }) => {
     const known = ref.type === "ref/resource" && ref.uri === pageTemplate && argument.name === "slug"
