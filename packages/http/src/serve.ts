@@ -1,6 +1,7 @@
 import { once } from "node:events"
 import { type IncomingMessage, Server, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
+import { setImmediate as turn } from "node:timers/promises"
 import { getRequestListener, RequestError } from "@hono/node-server"
 import { SetupError } from "@svc/config"
 import { createClientAddress, type TrustedNetwork } from "./client-address.ts"
@@ -60,6 +61,18 @@ class PatientServer extends Server {
 
   endIdle(): void {
     super.closeIdleConnections()
+  }
+}
+
+const mostTurns = 100
+
+/** Waits until the kernel has no more connections that this process has yet to accept: it would reset them, and what they have sent. */
+const allAccepted = async (accepted: () => number): Promise<void> => {
+  for (let turns = 0, before = -1; turns < mostTurns && before !== accepted(); turns++) {
+    before = accepted()
+    // One turn for the timers of a busy process, one that accepts.
+    await turn()
+    await turn()
   }
 }
 
@@ -181,6 +194,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   const close = async (): Promise<void> => {
     draining = true
     connections.drain()
+    await allAccepted(connections.accepted)
     const closed = once(server.close(), "close")
     // What is idle still. Node takes for idle what has ended its response, however much of that its client has yet to take.
     const endIdle = (): void => {

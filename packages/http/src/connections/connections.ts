@@ -266,6 +266,9 @@ export const createConnections = (
       if (giveWay("connections", Math.max(1, bounds.connections * step), others) === 0) cut(connection, "connections")
     },
 
+    /** How many there were so far. */
+    accepted: (): number => accepted,
+
     /** A request's head was read. */
     arrived: (exchange: Exchange): void => {
       const { socket, headers } = exchange.incoming
