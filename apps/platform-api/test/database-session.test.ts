@@ -169,7 +169,9 @@ describe.skipIf(!hasOpenssl && process.env["CI"] === undefined)("the server's UR
     const own = `sslrootcert=${join(folder, "tls.crt")}`
     expect(await encrypted(tlsUrl("sslmode=disable"))).toEqual({ ssl: false })
     for (const params of [
+      "sslmode=allow",
       "sslmode=prefer",
+      "sslmode=require&uselibpqcompat=true",
       "sslmode=require",
       `sslmode=verify-ca&${own}`,
       `sslmode=verify-full&${own}`,
@@ -179,6 +181,7 @@ describe.skipIf(!hasOpenssl && process.env["CI"] === undefined)("the server's UR
     expect(await encrypted(tlsUrl(`sslmode=verify-ca&${own}`, "127.0.0.1"))).toEqual({ ssl: true })
     for (const [params, host] of [
       ["sslmode=verify-full", "localhost"],
+      ["sslrootcert=system", "localhost"],
       [`sslmode=verify-full&${own}`, "127.0.0.1"],
     ] as const) {
       await expect(encrypted(tlsUrl(params, host)), params).rejects.toBeInstanceOf(DatabaseUnavailable)
@@ -188,6 +191,7 @@ describe.skipIf(!hasOpenssl && process.env["CI"] === undefined)("the server's UR
   test("a server without TLS is used under prefer, and rejected under require", async () => {
     const plain = await startPostgres()
     expect(await encrypted(`${plain.url}?sslmode=prefer`)).toEqual({ ssl: false })
+    expect(await encrypted(`${plain.url}?sslmode=allow`)).toEqual({ ssl: false })
     await expect(encrypted(`${plain.url}?sslmode=require`)).rejects.toThrow("doesn't support TLS")
     await plain.stop()
   })

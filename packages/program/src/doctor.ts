@@ -1,4 +1,4 @@
-import { ConfigError } from "@svc/config"
+import { ConfigError, SetupError } from "@svc/config"
 
 /** What a check found. `next` is the operator's next step, on everything that isn't a pass. No text contains a secret. */
 export type Finding = {
@@ -24,7 +24,8 @@ const inTime = async (name: string, check: Check): Promise<readonly Finding[]> =
   try {
     return await Promise.race([check(), late.promise])
   } catch (error) {
-    // An error's text can quote its input, so the finding names only its kind.
+    if (error instanceof SetupError) return [fail(name, error.message, error.next)]
+    // Any other error's text can quote its input, so the finding names only its kind.
     const { code, name: kind } = Object(error) as { code?: unknown; name?: unknown }
     return [fail(name, `the check itself failed (${String(code ?? kind)})`, "Report this as a bug in `doctor`.")]
   } finally {

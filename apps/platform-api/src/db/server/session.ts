@@ -1,13 +1,33 @@
 import { connect, isIP, type Socket } from "node:net"
 import { connect as startTls, type ConnectionOptions as TlsOptions } from "node:tls"
+import { SetupError } from "@svc/config"
 import { type ConnectionOptions, parse } from "pg-connection-string"
 import { createRequire } from "node:module"
 import type postgres from "postgres"
 import { DatabaseUnavailable, failure } from "../errors.ts"
 import { loadServerDriver, type Orm } from "../database.ts"
 
-/** Reads a URL as psql does: `sslmode=require` encrypts, `verify-full` also verifies the certificate. */
-export const readServerUrl = (url: string): ConnectionOptions => parse(url, { useLibpqCompat: true })
+/**
+ * Reads a URL as psql does: `sslmode=require` encrypts, `verify-full` also verifies the certificate. `allow` is `prefer`: both go on
+ * without TLS where the server has none. Throws SetupError.
+ */
+export const readServerUrl = (url: string): ConnectionOptions => {
+  const read = new URL(url)
+  const { searchParams } = read
+  searchParams.delete("uselibpqcompat")
+  if (searchParams.get("sslmode") === "allow") searchParams.set("sslmode", "prefer")
+  if (searchParams.get("sslrootcert") === "system") {
+    searchParams.delete("sslrootcert")
+    searchParams.set("sslmode", "verify-full")
+  }
+  try {
+    return parse(read.href, { useLibpqCompat: true })
+  } catch (error) {
+    const { message } = error as Error
+    const next = "Correct sslmode and the files of sslrootcert, sslcert and sslkey in DATABASE_URL."
+    throw new SetupError(`the database can't be used: ${message}`, "DATABASE_URL", next, error)
+  }
+}
 
 const portOf = ({ port }: ConnectionOptions): number => Number(port ?? "") || 5432
 
