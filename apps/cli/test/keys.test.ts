@@ -190,6 +190,8 @@ test("SVC_API_KEY is sent only to SVC_API_URL, not to --api-url or a URL from th
   expect((await svc("keys list --json", { SVC_API_KEY: fresh })).code).toBe(1)
   expect((await svc("explore --json", { SVC_API_KEY: fresh })).code).toBe(1)
   expect(other.received.filter(({ headers }) => headers.authorization !== undefined)).toEqual([])
+  const quoted = await svc("keys list --json", { SVC_API_URL: server.url, SVC_API_KEY: `"${fresh}"` })
+  expectError(quoted, "invalid-api-key", "SVC_API_KEY isn't a key")
 })
 
 test("no key is sent unencrypted to another machine", async () => {

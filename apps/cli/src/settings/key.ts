@@ -8,8 +8,8 @@ import { environmentApiUrl, serviceUrl, variable } from "./settings.ts"
 
 export type ApiWithKey = Api & { readonly key: string }
 
-// What a header may contain. Only the API knows whether it's a valid key.
-const headerText = /^[\x21-\x7e]+$/
+// The beginning of every key, and what a header may contain. Only the API knows whether it's a valid key.
+const keyText = /^svc_[\x21-\x7e]+$/
 
 type Owner = "agent" | "person"
 
@@ -27,9 +27,9 @@ export const keysFor = async (context: Context, url: string): Promise<Keys> => {
   if (key !== undefined) {
     const home = environmentApiUrl(context)
     if (home === url) {
-      if (headerText.test(key)) return { [ownerOf(key)]: key }
+      if (keyText.test(key)) return { [ownerOf(key)]: key }
       throw new CliError("invalid-api-key", "SVC_API_KEY isn't a key.", {
-        next: "Next: unset SVC_API_KEY, or set it to a key (svc_ak_…)",
+        next: "Next: unset SVC_API_KEY, or set it to a key (svc_ak_…) without quotes",
       })
     }
     context.note(`SVC_API_KEY belongs to ${home}, so it isn't sent to ${url}. To use it there, set SVC_API_URL too.`)
