@@ -142,15 +142,20 @@ export const serviceFailure = (error: SvcError): CliError => {
       cause: error,
     })
   }
+  const later = `Try again ${retryAfterMs === undefined ? "later" : `in ${Math.ceil(retryAfterMs / 1000)} s`}`
   if (code === "unexpected-answer") {
-    return new CliError(code, `${message}.`, { next: "Check that this is the URL of the right service", cause: error })
+    const start = error.retryable ? `${later}, or check` : "Check"
+    return new CliError(code, `${message}.`, {
+      next: `${start} that this is the URL of the right service`,
+      cause: error,
+    })
   }
   const faults = faultsOf(error.details, message)
   const why = faults === "" ? message : `${message.replace(/\.$/, "")}: ${faults}`
   const said = status >= 500 && requestId !== "" ? `${why} (request ${requestId})` : why
   const extra = docs === undefined ? {} : { docs }
   if (retryAfterMs !== undefined && (status === 429 || status === 503)) {
-    return new CliError(code, said, { next: `Try again in ${Math.ceil(retryAfterMs / 1000)} s`, extra, cause: error })
+    return new CliError(code, said, { next: later, extra, cause: error })
   }
   return new CliError(code, said, { extra, cause: error, ...(hint !== undefined && { hint }) })
 }

@@ -69,14 +69,17 @@ test("an unavailable service fails with `unreachable`, its URL and what to check
 })
 
 test("a response that isn't JSON, or an error without a code, fails with its status and URL", async () => {
-  for (const [status, body] of [
-    [200, "<html>"],
-    [502, "Bad gateway"],
-    [500, { message: "x" }],
-    [200, { a: 1 }],
+  for (const [status, body, next] of [
+    [200, "<html>", "Check that this is the URL"],
+    // A proxy in front of the service.
+    [502, "Bad gateway", "Try again in 42 s, or check that this is the URL"],
+    [500, { message: "x" }, "Check that this is the URL"],
+    [200, { a: 1 }, "Check that this is the URL"],
   ] as const) {
-    const server = await serve(() => ({ status, body }))
-    expectError(await tool.svc(["explore", "--json", "--api-url", server.url]), "unexpected-answer", server.url)
+    const server = await serve(() => ({ status, body, headers: { "retry-after": "42" } }))
+    const ended = await tool.svc(["explore", "--json", "--api-url", server.url])
+    expectError(ended, "unexpected-answer", server.url)
+    expect(ended.stdout).toContain(next)
   }
 })
 

@@ -46,7 +46,7 @@ export const shortened = (text: string): string => (text.length > longestText ? 
 
 const askOperator = "Ask a person to tell the operator what the message says."
 const askForKey = "Ask a person to store another key: svc auth login < KEY-FILE."
-const checkUrls = "Ask a person to check this copy's URLs: svc env."
+const laterOrUrls = "Call the tool again later. If it fails again: Ask a person to check this copy's URLs: svc env."
 const waitFirst = "Wait retry_after_ms milliseconds, then call the tool again."
 const cannotWrite = "Ask a person to make the folder that the message names writable, then call the tool again."
 
@@ -72,8 +72,8 @@ const hints: Readonly<Record<string, string>> = {
   "key-required": "Pass key: the value of the view's key_field, which describe_stack names.",
   "snapshot-limit-exceeded": "Pass key, or a smaller limit without where.",
   "snapshot-too-large": "Pass key, or a smaller limit without where.",
-  unreachable: `Call the tool again later. If it fails again: ${checkUrls}`,
-  "unexpected-answer": checkUrls,
+  unreachable: laterOrUrls,
+  "unexpected-answer": laterOrUrls,
   "internal-error": `Call the tool again later. If it fails again: ${askOperator}`,
   internal_error: `Call the tool again later. If it fails again: ${askOperator}`,
   "outcome-unknown": "It may be done or not. Call the tool again: nothing is done twice.",
