@@ -1,4 +1,4 @@
-import { readFile, rm, stat } from "node:fs/promises"
+import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 
 import { recogniseKey } from "@svc/keys"
@@ -23,6 +23,13 @@ test("the first start creates a developer's account with a private key; a later 
   await rm(file)
   expect(await makeDeveloper(root, env)).toBeUndefined()
 }, 60_000)
+
+test("a data folder of any name can be pasted with the command that reads the key", async () => {
+  const folder = join(await testFolder(), "a #b")
+  await mkdir(folder)
+  await writeFile(join(folder, "developer.key"), "")
+  expect(await makeDeveloper(root, { SVC_DATA_DIR: folder })).toMatch(/^'.*a #b\/developer\.key'$/)
+})
 
 test.each([{ DATABASE_URL: "postgresql://localhost/a" }, { NODE_ENV: "production" }])(
   "with %j no account is created",

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs"
 import { readFile, writeFile } from "node:fs/promises"
 import { join, relative } from "node:path"
+import { shellWord } from "../../packages/common/src/foreign-text.ts"
 import { createPerson, operate, platformFolder } from "./operate.ts"
 import { type Environment, isSet, type PlannedService } from "./start-plan.ts"
 
@@ -17,12 +18,13 @@ const keep = (file: string, key: string): Promise<void> => writeFile(file, `${ke
 
 /**
  * Creates a person's account once, because agents may not publish stacks. It must end before the platform opens its embedded
- * database. On a server's database, accounts are the operator's task. Resolves to the key's file, if there is one.
+ * database. On a server's database, accounts are the operator's task. Resolves to the key's file, as a word of a
+ * shell command, if there is one.
  */
 export const makeDeveloper = async (root: string, env: Environment): Promise<string | undefined> => {
   const file = fileOf(env, "developer.key")
   if (file === undefined || env["NODE_ENV"] === "production" || !canOperate) return undefined
-  const shown = relative(root, file)
+  const shown = shellWord(relative(root, file))
   if (existsSync(file)) return shown
   try {
     await keep(file, await createPerson(env, "developer@localhost", "--name", "Developer"))
