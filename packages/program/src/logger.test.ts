@@ -17,20 +17,21 @@ test.each(["", "log.flush(() => process.exit())"])(
   },
 )
 
-test.runIf(existsSync("/dev/full"))("a full disk neither stops a service nor keeps it from ending", async () => {
+test.runIf(existsSync("/dev/full")).each([
+  ["process.exit(3)", ""],
+  ["log.flush((error) => log.flush(() => process.stderr.write(error.code, () => process.exit(3))))", "ENOSPC"],
+  ["process.exitCode = 3", ""],
+])("a full disk neither stops a service nor keeps it from ending: %s", async (end, told) => {
   const source = `
     import { createLogger } from ${JSON.stringify(import.meta.resolve("./index.ts"))}
     const log = await createLogger({ level: "info", pretty: false, service: "probe" })
     for (let i = 0; i < 300; i++) log.info("€".repeat(5000))
-    log.flush((error) => log.flush(() => {
-      process.stderr.write(error.code)
-      process.exit(3)
-    }))`
+    ${end}`
   const child = startProcess("sh", [
     "-c",
     'exec "$0" --input-type=module -e "$1" > /dev/full',
     process.execPath,
     source,
   ])
-  expect([await child.exited, child.stderr()]).toEqual([3, "ENOSPC"])
+  expect([await child.exited, child.stderr()]).toEqual([3, told])
 })

@@ -1,10 +1,12 @@
+import { write, writeSync } from "node:fs"
 import { pino, type Logger, type LoggerOptions } from "pino"
 
 type LogLevel = "debug" | "info" | "warn" | "error" | "silent"
 
 const batchBytes = 8192
 const longestWaitMs = 250
-const mostWaitingBytes = 2 ** 20
+const mostWaiting = 2 ** 20
+const stdout = 1
 
 /**
  * Makes the service's logger: one JSON line an event on stdout, or, when `pretty`, readable lines without the requests that
@@ -30,15 +32,49 @@ export const createLogger = async ({
   return pino(options, batches())
 }
 
-// On a full disk the service goes on: at most a mebibyte of lines waits and is written when there is room again, later lines are lost.
+/**
+ * Standard output for pino, whose own destination tries without end while the process exits. While nothing can be written, on a full
+ * disk or without a reader, the service goes on: at most a mebibyte of lines waits, and later lines are lost.
+ */
 const batches = () => {
-  const limits = { minLength: batchBytes, periodicFlush: longestWaitMs, maxLength: mostWaitingBytes }
-  const destination = pino.destination({ sync: false, ...limits })
-  const flushSync = destination.flushSync.bind(destination)
-  // The library's flush while the process exits would block it until there is room.
-  destination.on("error", () => (destination.flushSync = () => {}))
-  destination.on("write", () => (destination.flushSync = flushSync))
-  return destination
+  let waiting = ""
+  let batch = Buffer.alloc(0)
+  let isWriting = false
+  const flushed: ((error?: Error) => void)[] = []
+
+  const finish = (error: NodeJS.ErrnoException | null, written: number): void => {
+    isWriting = false
+    batch = batch.subarray(written)
+    if (error?.code === "EAGAIN") setTimeout(begin, longestWaitMs)
+    else if (error) flushed.splice(0).forEach((call) => call(error))
+    else if (batch.length > 0 || waiting.length >= batchBytes || flushed.length > 0) begin()
+  }
+  const begin = (): void => {
+    if (isWriting) return
+    if (batch.length === 0) [batch, waiting] = [Buffer.from(waiting), ""]
+    if (batch.length === 0) return flushed.splice(0).forEach((call) => call())
+    isWriting = true
+    write(stdout, batch, finish)
+  }
+  setInterval(begin, longestWaitMs).unref()
+  process.once("exit", () => {
+    let rest = Buffer.concat([isWriting ? Buffer.alloc(0) : batch, Buffer.from(waiting)])
+    try {
+      while (rest.length > 0) rest = rest.subarray(writeSync(stdout, rest))
+    } catch {
+      // There is nowhere to say so.
+    }
+  })
+  return {
+    write: (line: string): void => {
+      if (waiting.length < mostWaiting) waiting += line
+      if (waiting.length >= batchBytes) begin()
+    },
+    flush: (call: (error?: Error) => void): void => {
+      flushed.push(call)
+      begin()
+    },
+  }
 }
 
 // At a terminal they would push away what matters.

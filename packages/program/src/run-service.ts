@@ -65,8 +65,7 @@ export const runService = async (
           return 1
         },
       )
-      // The logger's own last flush, while the process exits, tries without end when the log's reader is gone; this one
-      // learns of it, and then there is nothing left to flush.
+      // The exit alone would lose the batch that is being written.
       void closed.then((code) => log.flush(() => process.exit(code)))
     }
     for (const signal of signals) {
