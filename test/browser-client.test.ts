@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 
 import { fencesOf } from "../apps/docs-server/test/content/steps.ts"
 import { bundle, bundled } from "../packages/client/scripts/bundle.ts"
-import { createPayer, newAddress } from "../packages/client/test/payments.ts"
+import { amount, recipientOf } from "../packages/client/test/payment-process.ts"
+import { createPayer } from "../packages/client/test/payments.ts"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Browser, noBrowser, startChromium, type Tab } from "./browser/chromium.ts"
 import { type PageServer, startPageServer } from "./browser/page-server.ts"
@@ -117,9 +118,6 @@ describe.skipIf(noBrowser)("the client library in a page", () => {
     "tabs that make the same payments at once, and crash at any request, pay each once",
     async () => {
       const ids = Array.from({ length: full ? 40 : 6 }, (_, index) => `tab-payment-${index}`)
-      const recipients = new Map(ids.map((id) => [id, newAddress()]))
-      const recipientOf = (id: string): string => recipients.get(id) ?? expect.fail(id)
-      const amount = 1_000_000n
       const rpc = createSolanaRpc(instance.chainUrl)
       const payer = createPayer()
       await rpc.requestAirdrop(address(payer.address), lamports(5_000_000_000n)).send()

@@ -1,11 +1,14 @@
-// The stream on this machine, read by a client of others that is on npm, and by the library.
+// The stream on this machine, read by a client of others that is on npm, in Node and in a browser, and by the library.
 import { createPlatform, createRelay, createSession, createStream, submit } from "@svc/client"
+import { build } from "esbuild"
 import { HyperStack } from "hyperstack-typescript"
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { WebSocket } from "ws"
 
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
+import { type Browser, noBrowser, startChromium, type Tab } from "./browser/chromium.ts"
 import { newKeys } from "./browser/new-keys.ts"
+import { type PageServer, startPageServer } from "./browser/page-server.ts"
 import { createWallet } from "@svc/testing/wallet"
 
 let instance: Instance
@@ -132,3 +135,60 @@ test("each view's schema says what the stream requires: key or none, its field, 
   socket.close()
   expect(shown).toBeGreaterThan(3)
 }, 60_000)
+
+test.skipIf(noBrowser)(
+  "on a page of its key's origin hyperstack-typescript sees a transfer arrive, and the library by subprotocol",
+  async () => {
+    const bundleOf = async (source: string): Promise<string> => {
+      const stdin = { contents: source, resolveDir: import.meta.dirname }
+      const { outputFiles } = await build({ stdin, bundle: true, format: "iife", write: false, external: ["crypto"] })
+      return outputFiles[0]?.text ?? ""
+    }
+    let browser: Browser | undefined
+    let server: PageServer | undefined
+    try {
+      browser = await startChromium()
+      server = await startPageServer()
+      const origin = `http://localhost:${server.port}`
+      const tab: Tab = await browser.open(origin)
+      const { publishable: key } = await newKeys(instance.apiUrl, origin)
+      const given = { apiUrl: instance.apiUrl, url, key }
+      await tab.page.evaluate(`globalThis.given = ${JSON.stringify(given)}`)
+      await tab.page.evaluate(
+        await bundleOf(`
+          import { HyperStack } from "hyperstack-typescript"
+          import { createPlatform, createSession, createStream } from "../packages/client/src/index.ts"
+          const { apiUrl, url, key } = globalThis.given
+          globalThis.seen = { theirs: [], ours: [] }
+          const views = { transfers: { list: { mode: "list", view: "SolTransfer/latest" } } }
+          const auth = { tokenEndpoint: apiUrl + "/ws/sessions", publishableKey: key }
+          HyperStack.connect({ name: "transfers", url, views }, { auth }).then(async (client) => {
+            for await (const update of client.views.transfers.list.watch()) globalThis.seen.theirs.push(update.key)
+          })
+          const platform = createPlatform({ apiUrl, key })
+          const stream = createStream({ websocketUrl: url, session: createSession({ platform, websocketUrl: url, scope: "read" }) })
+          ;(async () => {
+            for await (const { records } of stream.watch("SolTransfer/latest")) globalThis.seen.ours = [...records.keys()]
+          })()
+        `),
+      )
+      const wallet = await createWallet(instance.chainUrl)
+      await wallet.fund(5_000_000_000n)
+      const signature = await pay(wallet, 1_000_000n)
+      const seen = () => tab.page.evaluate<{ theirs: string[]; ours: string[] }>("globalThis.seen")
+      await vi.waitFor(
+        async () => {
+          const { theirs, ours } = await seen()
+          expect(theirs).toContain(signature)
+          expect(ours).toContain(signature)
+        },
+        { timeout: 10_000, interval: 100 },
+      )
+      expect(tab.console()).toEqual([])
+    } finally {
+      await browser?.close()
+      await server?.close()
+    }
+  },
+  60_000,
+)

@@ -1,10 +1,12 @@
 import { readdir, truncate, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { type Lie, methodOf, startFaultProxy, startProcess } from "@svc/testing"
-import { expect, test } from "vitest"
+import { type Lie, methodOf, providerLies, startFaultProxy, startProcess } from "@svc/testing"
+import { afterAll, describe, expect, test } from "vitest"
+import { startMcp } from "./mcp-client.ts"
 import { startRelaySetup } from "./relay-setup.ts"
 import { expectError, json, resultOf } from "./tool.ts"
 
+const full = process.env["SVC_FUZZ"] === "full"
 /** What the provider makes of a request. */
 let answerTo = (_body: string): Lie | undefined => undefined
 const setup = await startRelaySetup(({ body }) => answerTo(body))
@@ -186,5 +188,84 @@ test("an invalid id and a read-only folder are clear errors, and nothing is sent
     await setup.svc([...sendArgs("x"), "--journal", "/dev/null/payments"], base64),
     "journal-unavailable",
     "Next:",
+  )
+})
+
+describe("with a provider that returns wrong results", () => {
+  // A lie about the simulation ends a payment before it begins, and nobody notices a chain whose whole history is gone.
+  const told = Object.entries(providerLies).filter(([, [methods]]) => methods?.[0] !== "simulateTransaction")
+  const about = (body: string) =>
+    told.filter(([, [methods]]) => (methods as readonly string[] | undefined)?.includes(methodOf(body)) ?? true)
+  let turn = 0
+  /** Every second response is a lie: another one each time, or always the one that is named. */
+  const nowAndThen = (name?: string) => (body: string) => {
+    const lies = about(body).filter(([one]) => name === undefined || one === name)
+    return turn++ % 2 === 0 ? lies[(turn >> 1) % lies.length]?.[1][1] : undefined
+  }
+  const always = (name: string) => (body: string) => about(body).find(([one]) => one === name)?.[1][1]
+  const kept = told.filter(([name]) => name !== "has lost its history")
+  const lies: readonly (readonly [string, (body: string) => Lie | undefined])[] = [
+    ["tells another lie at every second request", nowAndThen()],
+    ...(full ? told : []).map(([name]) => [`now and then ${name}`, nowAndThen(name)] as const),
+    ...(full ? kept : []).map(([name]) => [`always ${name}`, always(name)] as const),
+  ]
+  /** The bytes that the provider accepts and loses. */
+  const lost = new Map<string, string>()
+  const providerWho =
+    (lie: (body: string) => Lie | undefined) =>
+    (body: string): Lie | undefined => {
+      const { params } = JSON.parse(body) as { readonly params?: readonly unknown[] }
+      const signature = methodOf(body) === "sendTransaction" ? lost.get(String(params?.[0])) : undefined
+      return signature === undefined ? lie(body) : saying({ result: signature })
+    }
+
+  let started: ReturnType<typeof startMcp> | undefined
+  const mcp = async () => (started ??= startMcp(await setup.tool.file(), setup.env))
+  afterAll(async () => (await started)?.close())
+
+  type Payment = { readonly id: string; readonly base64: string; readonly signature: string }
+  type Ended = { readonly state?: unknown; readonly error?: { readonly code?: unknown } }
+  const options = ["--stack", "transfers", "--json"]
+  const settling = new Set(["svc payments settle", "settle_payments"])
+  const paths: Readonly<Record<string, (payment: Payment) => Promise<unknown>>> = {
+    "svc send": async ({ base64 }) => json(await setup.svc(["send", ...options], base64)),
+    "svc send --id": async ({ id, base64 }) => json(await setup.svc(sendArgs(id), base64)),
+    "svc payments settle": async ({ id }) =>
+      (json(await setup.svc(["payments", "settle", id, ...options])) as unknown[])[0],
+    submit_payment: async ({ id, base64 }) => (await mcp()).call("submit_payment", { id, transaction: base64 }),
+    settle_payments: async ({ id }) =>
+      ((await (await mcp()).call("settle_payments", { id }))["payments"] as unknown[])[0],
+  }
+
+  test.each(lies)(
+    "that %s: every command and tool reports what became of its payment",
+    async (name, lie) => {
+      for (const lands of [true, false]) {
+        const made = Object.entries(paths).map(async ([path, run], index) => {
+          const recipient = await setup.wallet.newAddress()
+          const { base64, signature } = await setup.wallet.transfer(1_000_000n, undefined, recipient)
+          return { path, run, recipient, base64, signature, id: `${name} ${lands} ${index}` }
+        })
+        const payments = await Promise.all(made)
+        if (!lands) for (const { base64, signature } of payments) lost.set(base64, signature)
+        answerTo = providerWho(() => undefined)
+        const open = payments.filter(({ path }) => settling.has(path))
+        await Promise.all(open.map(({ id, base64 }) => setup.svc([...sendArgs(id), "--timeout", "2"], base64)))
+        answerTo = providerWho(lie)
+        const ends = payments.map(async (payment) => {
+          for (;;) {
+            const ended = (await payment.run(payment)) as Ended
+            if (ended.state !== "undecided") return [payment.path, ended.error?.code ?? ended.state]
+          }
+        })
+        const ended = Promise.all(ends)
+        const said = await setup.inFastTime(ended, ...(lands ? payments.map(({ signature }) => signature) : []))
+        expect(said).toEqual(payments.map(({ path }) => [path, lands ? "landed" : "expired"]))
+        for (const { recipient } of payments) {
+          expect(await setup.wallet.balanceOf(recipient)).toBe(lands ? 1_000_000n : 0n)
+        }
+      }
+    },
+    120_000,
   )
 })

@@ -1,10 +1,11 @@
 import { mintKey } from "@svc/keys"
 import { startPostgres, type TestPostgres } from "@svc/testing"
 import { randomBytes } from "node:crypto"
-import { beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest"
 import { type FaultyProxy, startFaultyProxy } from "./chaos/faulty-proxy.ts"
+import { openSockets } from "./chaos/open-sockets.ts"
 import { signalServer } from "./chaos/server-processes.ts"
-import { beforeTests, testService } from "./service.ts"
+import { beforeTests, serviceInTest, testService } from "./service.ts"
 
 type Scene = { readonly server: TestPostgres; readonly proxy: FaultyProxy }
 
@@ -14,6 +15,8 @@ const outages = {
     begin: ({ proxy }: Scene) => proxy.cutAfter(() => 0),
     end: ({ proxy }: Scene) => proxy.cutAfter(undefined),
   },
+  silent: { begin: ({ proxy }: Scene) => proxy.hold("all"), end: ({ proxy }: Scene) => proxy.hold("nothing") },
+  stopped: { begin: ({ server }: Scene) => server.halt(), end: ({ server }: Scene) => server.resume() },
   frozen: {
     begin: ({ server }: Scene) => signalServer(server, "SIGSTOP"),
     end: ({ server }: Scene) => signalServer(server, "SIGCONT"),
@@ -51,8 +54,6 @@ describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the datab
   test("health is degraded, liveness and keyless registry reads work, and invalid keys are rejected", async () => {
     const health = await service.call("GET", "/health")
     expect([health.status, health.body.status, health.body.database]).toEqual([503, "degraded", "unavailable"])
-    const ready = await service.call("GET", "/readyz")
-    expect([ready.status, ready.body]).toEqual([503, { status: "unavailable", missing: ["database"] }])
     expect((await service.call("GET", "/livez")).status).toBe(200)
     expect((await service.call("GET", "/api/registry")).status).toBe(200)
     const typo = `${mintKey("ak", randomBytes, randomBytes(32)).slice(0, -1)}!`
@@ -63,11 +64,27 @@ describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the datab
     const count = async () =>
       (await service.database().query<{ n: number }>("select count(*)::int as n from users", []))[0]?.n
     await outages[how].end({ server, proxy })
-    for (const path of ["/health", "/readyz"])
-      await expect.poll(async () => (await service.call("GET", path)).status).toBe(200)
+    await expect.poll(async () => (await service.call("GET", "/health")).status).toBe(200)
     expect((await service.call("GET", "/api/agents/me", { key: agent.key })).status).toBe(200)
     expect(await count()).toBe(1)
     await service.signUp()
     expect(await count()).toBe(2)
   })
+})
+
+test("a long silence doesn't accumulate connections", async () => {
+  const server = await startPostgres()
+  onTestFinished(server.stop)
+  const proxy = await startFaultyProxy(server.port)
+  onTestFinished(proxy.close)
+  const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`
+  const service = await serviceInTest("postgres", { DATABASE_URL: url })
+  const { key } = await service.signUp()
+  proxy.hold("all")
+  for (let round = 0; round < 3; round++) {
+    await Promise.all(Array.from({ length: 30 }, () => service.call("GET", "/api/agents/me", { key })))
+  }
+  // Ten in the pool, and one that listens.
+  expect(openSockets(process.pid, proxy.port)).toBeLessThanOrEqual(11)
+  proxy.hold("nothing")
 })

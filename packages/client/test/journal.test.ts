@@ -97,6 +97,20 @@ test("a payment is simulated, stored, sent once and finalized; a second run send
   expect([sends(), chain.received(recipient)]).toEqual([1, 1])
 })
 
+test("the record is in the store before the first byte is sent", async () => {
+  const store = memoryStore()
+  const stored: unknown[] = []
+  const { pay } = setUp({
+    store,
+    says: ({ route }) => {
+      if (route === "send") stored.push(store.get("invoice-42"))
+      return undefined
+    },
+  })
+  await pay()
+  expect(stored).toEqual([expect.objectContaining({ state: "open", version: 1, transaction: expect.any(String) })])
+})
+
 test("with a purpose a known id is compared by it, without calling the builder; otherwise by the fingerprint", async () => {
   const { pay, built, build, sends } = setUp()
   const purpose = "5 lamports to the shop"
@@ -400,6 +414,19 @@ describe("one chain", () => {
     expect(await journal.list({ open: true })).toHaveLength(1)
   })
 
+  test("a provider that is a few blocks behind another one is waited for", async () => {
+    let lags = 2
+    const { store } = await left()
+    const { journal, run } = setUp({
+      store,
+      says: ({ route }) => {
+        if (route !== "latest-blockhash" || lags-- <= 0) return undefined
+        return ok({ blockhash: "x", contextSlot: "1060", lastValidBlockHeight: "1110" })
+      },
+    })
+    expect(await run(journal.settleAll())).toMatchObject([{ state: "landed" }])
+  })
+
   test("an expiry more than 150,000 blocks ago proves nothing: undecided, journal-stale, and a person decides", async () => {
     for (const blocks of [149_900, 150_200]) {
       const { pay, leave, chain, journal, run } = setUp({ fate: lost })
@@ -561,4 +588,24 @@ test("bytes of another id are rejected: in progress, landed, or stored at the sa
   const both = createJournal({ relay: set.relay, store: { ...set.store, put }, clock: set.clock })
   await expect(set.run(both.submitOnce("e", others))).rejects.toMatchObject({ code: "duplicate-transaction" })
   expect((await set.journal.list()).map(({ id }) => id)).not.toContain("e")
+})
+
+test("two ids with the same transaction are two payments: the second is rejected, not reported as paid", async () => {
+  const inner = memoryStore()
+  const seconds: unknown[] = []
+  const store: Store = {
+    ...inner,
+    put: async (id, ...rest) => {
+      if (id === "a" && seconds.length === 0) {
+        seconds.push("tried")
+        seconds.push(await set.journal.submitOnce("b", set.build()).catch((error: unknown) => error))
+      }
+      return inner.put(id, ...rest)
+    },
+  }
+  const set = setUp({ store })
+  expect(await set.pay({}, set.build(), "a")).toMatchObject({ state: "landed" })
+  expect(seconds).toMatchObject(["tried", { code: "duplicate-transaction" }])
+  expect(await set.pay({}, set.build(), "b")).toMatchObject({ state: "landed" })
+  expect(set.chain.received(set.recipient)).toBe(2)
 })

@@ -77,6 +77,7 @@ export const startServices = async ({
     rollback: chain.rollback,
     relayUrl: url,
     platform,
+    tokenOf,
     killRelay,
     startRelay,
     stop: async (): Promise<void> => {
@@ -85,3 +86,5 @@ export const startServices = async ({
     },
   }
 }
+
+export type Services = Awaited<ReturnType<typeof startServices>>

@@ -155,6 +155,23 @@ test("Retry-After is honoured by sends and by look-ups", async () => {
   expect(looks.now()).toBeGreaterThanOrEqual(30_000)
 })
 
+test("no failed look-up ends it or loses the signature", async () => {
+  const failures: Said[] = [
+    "lost",
+    "silence",
+    { status: 429, headers: { "retry-after": "2" }, body: { code: "rate_limit_exceeded", message: "No." } },
+    { status: 503, body: { code: "server_busy", message: "No." } },
+    { status: 401, body: { code: "token-expired", message: "No." } },
+    { status: 502, body: "<html>" },
+    { status: 200, body: {} },
+    { status: 200, body: { status: {}, contextSlot: "1" } },
+    { status: 200, body: null },
+  ]
+  const { outcome, steps } = play({ status: [...failures, seen("confirmed")], view: failures })
+  expect(await outcome).toEqual(landed)
+  expect(steps.filter(({ step }) => step === "lookup-failed").length).toBeGreaterThanOrEqual(failures.length)
+})
+
 test("a caller who aborts gets what is certain at once, and no more requests are made", async () => {
   const giving = new AbortController()
   const play1 = play({ send: ["silence"] }, { signal: giving.signal, onStep: () => setImmediate(() => giving.abort()) })

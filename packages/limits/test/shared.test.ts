@@ -65,19 +65,14 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     }
   })
 
-  test("places never exceed the setting over all replicas, and are free again after return or at the lease's end", async () => {
+  test("places never exceed the setting over all replicas, and are free again after return", async () => {
     const [a, b] = [await start(), await start()]
-    const limitedTo = (limits: Limits) => limits.enter({ places: [{ pool: "one", limit: 1 }], leaseMs: 500 })
     const entries = await Promise.all([a, b, a, b, a, b].map((limits) => enter(limits, 2)))
     const inside = entries.flatMap((entry) => ("leave" in entry ? [entry] : []))
     expect(inside).toHaveLength(2)
     expect(entries.find((entry) => "full" in entry)).toMatchObject({ full: { pool: "send" } })
     for (const { leave } of inside) leave()
     await vi.waitFor(async () => expect(await enter(b, 2)).toHaveProperty("leave"))
-    // As a replica that dies leaves it.
-    expect(await limitedTo(a)).toHaveProperty("leave")
-    expect(await limitedTo(b)).toHaveProperty("full")
-    await vi.waitFor(async () => expect(await limitedTo(b)).toHaveProperty("leave"))
   })
 
   test("while the store is unavailable each replica admits its share, warns once, and keeps earlier counts", async () => {
@@ -148,7 +143,7 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     await path.close()
   })
 
-  test("a frozen or full store costs a request no more than its time, and a place granted too late is returned", async () => {
+  test("a frozen store costs a request no more than its time, and a place granted too late is returned", async () => {
     const limits = await start({ timeoutMs: 50 })
     redis.signal("SIGSTOP")
     expect(await enter(limits, 1)).toHaveProperty("leave")
@@ -157,13 +152,7 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     redis.signal("SIGCONT")
     const other = await start()
     await vi.waitFor(async () => expect(await enter(other, 1)).toHaveProperty("leave"), { timeout: 5000 })
-    const isShared = () => vi.waitFor(() => expect(limits.mode()).toBe("shared"), { timeout: 10_000 })
-    await isShared()
-    await redis.command("CONFIG SET maxmemory 1")
-    expect((await take(limits, bucket(60))).allowed).toBe(true)
-    expect(limits.mode()).toBe("local")
-    await redis.command("CONFIG SET maxmemory 0")
-    await isShared()
+    await vi.waitFor(() => expect(limits.mode()).toBe("shared"), { timeout: 10_000 })
   })
 
   test("flushed scripts are loaded again without an outage", async () => {
