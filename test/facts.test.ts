@@ -135,4 +135,7 @@ const incomplete = (names: readonly string[]): string[] => {
 test("a text that names several MCP tools names all of them", () => {
   const names = makeFacts().mcp_tools.replaceAll("`", "").split(", ")
   expect(incomplete(names)).toEqual([])
+  const forgotten = incomplete([...names, "third_tool"])
+  for (const file of ["README.md", "apps/docs-server/README.md", "apps/docs-server/src/errors.ts"])
+    expect(forgotten).toContain(file)
 })

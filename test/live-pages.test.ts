@@ -222,6 +222,18 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
     tab.console()
   })
 
+  test("a registry's response in another shape is reported with its request", async () => {
+    const { page } = tab
+    await page.route(`${instance.apiUrl}/api/registry/transfers/schema**`, async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: {}, headers: { ...response.headers(), "x-request-id": "r-odd" } })
+    })
+    await page.goto(at("/stacks/transfers"))
+    await told("can't show the registry's response about transfers")
+    expect(await status().innerText()).toContain("r-odd")
+    await page.unrouteAll()
+  })
+
   test("a hostile record is shown as text: markup, 10 kB strings, numbers past 2^53, names of object members", async () => {
     const { page } = tab
     const hostile = `{"id":{"signature":"<img src=x onerror=alert(1)>"},"__proto__":{"polluted":"yes"},"constructor":1,"text":"${"<b>".repeat(3500)}","big":9007199254740993,"javascript:alert(1)":"javascript:alert(2)","list":[{"a":"<script>"}]}`

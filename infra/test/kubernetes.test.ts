@@ -48,6 +48,18 @@ test("every manifest is valid for the Kubernetes API", async () => {
   expect(await typeProblems([...base, ...manifests, ...renderKustomization("overlays/scaled")])).toEqual([])
 })
 
+test("an invalid manifest is found", async () => {
+  const mistaken = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "mistaken" },
+    spec: { replicas: "2", selector: {}, template: { spec: { containers: [{ name: "a", livenesProbe: {} }] } } },
+  }
+  const problems = (await typeProblems([mistaken])).join("\n")
+  expect(problems).toMatch(/livenesProbe.* does not exist/)
+  expect(problems).toMatch(/string.* is not assignable to type 'number/)
+})
+
 test("no manifest contains a secret, and every object has a unique name", () => {
   expect(ofKind("Secret")).toEqual([])
   const names = manifests.map(({ kind, metadata }) => `${kind}/${metadata.name}`)

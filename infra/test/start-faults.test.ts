@@ -64,6 +64,20 @@ const faults: readonly [name: string, app: App, env: (context: TestContext) => E
     /REFUSED/,
   ],
   [
+    "a role that doesn't exist",
+    "platform-api",
+    () => ({ DATABASE_URL: databaseOf("nobody") }),
+    "DATABASE_URL",
+    /nobody/,
+  ],
+  [
+    "no database of the name",
+    "platform-api",
+    () => ({ DATABASE_URL: databaseOf("postgres", "x") }),
+    "DATABASE_URL",
+    /x/,
+  ],
+  [
     "a full folder",
     "platform-api",
     (one) => ({ SVC_DATA_DIR: mounted("f", "size=300k", one) }),
@@ -78,6 +92,8 @@ const faults: readonly [name: string, app: App, env: (context: TestContext) => E
     "SVC_DATA_DIR",
     /can't be created/,
   ],
+  ["a folder that is a file", "platform-api", () => ({ SVC_DATA_DIR: "/etc/hostname" }), "SVC_DATA_DIR", /EEXIST/],
+  ["a folder that can't be created", "platform-api", () => ({ SVC_DATA_DIR: "/proc/x" }), "SVC_DATA_DIR", /ENOENT/],
   [
     "an ambiguous password",
     "platform-api",
@@ -95,6 +111,7 @@ const faults: readonly [name: string, app: App, env: (context: TestContext) => E
   ["quotes in an env file", "docs-server", () => ({ HOST: "'127.0.0.1'" }), "HOST", /quotes/],
   ["a port in use", "platform-api", () => ({ PORT: port(), SVC_DATA_DIR: join(folder, "d") }), "PORT", /EADDRINUSE/],
   ["a port in use", "relay", () => ({ PORT: port() }), "PORT", /EADDRINUSE.*ss -ltnp/],
+  ["a port in use", "docs-server", () => ({ PORT: port() }), "PORT", /EADDRINUSE/],
   ["a port in use of metrics", "relay", prometheus, "OTEL_EXPORTER_PROMETHEUS_PORT", /EADDRINUSE/],
   ["an address of another machine", "relay", () => ({ HOST: "192.0.2.1" }), "HOST", /EADDRNOTAVAIL/],
   ["no provider", "relay", () => relay, "SVC_TRANSACTION_RPC_URL", /SVC_TRANSACTION_RPC_URL: is required/],

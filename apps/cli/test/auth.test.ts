@@ -84,6 +84,17 @@ test("of simultaneous sign-ups one registers an agent, and the others are reject
   expect(server.received.length).toBe(1)
 })
 
+test("simultaneous logins for different API URLs are all stored", async () => {
+  const servers = await Promise.all(Array.from({ length: 5 }, () => serve(api)))
+  const key = newKey()
+  agents.set(key, "agt_many")
+  const ended = await Promise.all(
+    servers.map(({ url }) => tool.svc(["auth", "login"], { stdin: key, env: { SVC_API_URL: url } })),
+  )
+  expect(ended.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0])
+  expect(Object.keys(Object(await kept())).sort()).toEqual(servers.map(({ url }) => url).sort())
+})
+
 test("if the key can't be stored, no agent is registered", async () => {
   await mkdir(join(tool.home, "config"), { recursive: true })
   await writeFile(folder, "a file in the folder's place")

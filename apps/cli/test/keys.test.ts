@@ -194,6 +194,16 @@ test("SVC_API_KEY is sent only to SVC_API_URL, not to --api-url or a URL from th
   expectError(quoted, "invalid-api-key", "SVC_API_KEY isn't a key")
 })
 
+test("a stored key is sent only to its exact URL", async () => {
+  const { port } = new URL(server.url)
+  for (const url of [`http://localhost:${port}`, `${server.url}/v1`]) {
+    expectError(await svc(`keys list --json --api-url ${url}`), "missing-credentials")
+  }
+  expect(server.received.length).toBe(0)
+  // The same URL in another spelling.
+  expect((await svc(`keys list --json --api-url HTTP://127.0.0.1:${port}/`)).code).toBe(0)
+})
+
 test("no key is sent unencrypted to another machine", async () => {
   const url = "http://api.example"
   await writeFile(file, JSON.stringify({ [url]: { api_key: kept } }))

@@ -44,6 +44,39 @@ const done = async (args: string): Promise<Record<string, unknown>> => Object(re
 const fails = async (args: string, ...expected: [code: string, text?: string | RegExp]) =>
   expectError(await svc(`${args} --json`), ...expected)
 
+test("explore shows the same for the whole registry, one stack and one entity", async () => {
+  const { registry } = await done("explore")
+  expect(Array.isArray(registry) && registry.length > 0).toBe(true)
+  for (const stack of Array.isArray(registry) ? registry : []) {
+    const { name, description, websocket_url, entities, visibility, schema } = stack
+    expect(Object.keys(stack)).toEqual(["name", "description", "websocket_url", "entities", "visibility", "schema"])
+    expect(visibility).toBe("public")
+    expect(await done(`explore ${String(name).toUpperCase()}`)).toEqual({ name, description, websocket_url, schema })
+    for (const [index, entity] of entities.entries()) {
+      expect(await done(`explore ${name} ${String(entity).toLowerCase()}`)).toEqual(schema.entities[index])
+    }
+  }
+})
+
+test("an agent's key is rotated in place, and the API's errors are reported by their codes", async () => {
+  const identity = await done("auth signup --name Scout")
+  expect(identity).toMatchObject({ display_name: "Scout", status: "active", api_url: url })
+  expect(await done("auth status")).toEqual(identity)
+  const rotated = await done("keys rotate --overlap 1h")
+  const keys = Object.values(await done("keys list"))
+  expect(keys).toMatchObject([{ current: false }, { id: rotated["id"], current: true }])
+  const { registry } = await done("explore")
+  const target: string = Object(registry)[0].websocket_url
+  expect(await done(`session ${target} --scope read`)).toMatchObject({ token_type: "Bearer", scope: "read" })
+  await fails("session wss://not-listed.example", "agent-account-forbidden")
+  await fails(`session ${target} --scope everything`, "invalid-scope")
+  await fails("keys revoke 999", "key-not-found")
+  await fails("keys publishable --origin app.example", "origin-invalid-scheme")
+  await fails("auth signup", "already-signed-up")
+  await done("auth logout")
+  await fails("keys list", "missing-credentials")
+})
+
 test("publishing without a person's key fails with the next step", async () => {
   const refused = await svc("push first.json --name my-transfers --json")
   expectError(refused, "missing-credentials", /person's key.*svc auth login/)

@@ -80,6 +80,34 @@ test("a failing transaction isn't submitted: the provider's reason and exit 1; s
   expect(await setup.svc(["simulate", "--stack", "transfers"], good.base64)).toMatchObject({ code: 0, stderr: "" })
 })
 
+test("a transaction that landed long ago is found, not sent again", async () => {
+  const { base64, signature } = await setup.wallet.transfer()
+  const args = ["send", "--stack", "transfers", "--json"]
+  expect((await setup.svc(args, base64)).code).toBe(0)
+  setup.skip(300_000)
+  for (const options of [[], ["--last-valid-block-height", "1"]]) {
+    const sent = await setup.svc([...args, ...options], base64)
+    expect(sent).toMatchObject({ code: 0, stderr: "" })
+    expect(json(sent)).toMatchObject({ state: "landed", signature, commitment: "finalized", err: null })
+  }
+})
+
+test("a transaction with an unknown blockhash fails at once: nothing was stored or sent", async () => {
+  const old = await setup.wallet.transfer(1_000_000n, "EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N")
+  for (const options of [[], ["--id", "old"], ["--id", "old", "--last-valid-block-height", "999999999"]]) {
+    const sent = await setup.svc(["send", "--stack", "transfers", "--json", ...options], old.base64)
+    expect(sent).toMatchObject({ code: 1, stderr: "" })
+    expect(json(sent)).toMatchObject({
+      state: "not-submitted",
+      error: {
+        code: "blockhash-not-found",
+        message: "Nothing was stored or sent. Sign again with a new blockhash",
+      },
+    })
+  }
+  expect(json(await setup.svc(["payments", "list", "--json"]))).toEqual([])
+})
+
 test("a signature that isn't found is exit 3, and the text says that it may still land", async () => {
   const { signature } = await setup.wallet.transfer()
   const found = await setup.svc(["status", signature, "--stack", "transfers", "--json"])

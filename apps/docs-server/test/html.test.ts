@@ -261,6 +261,10 @@ test("other tools' Markdown extensions are rendered as there; agents get the sou
   expect((await get("/blank")).status).toBe(200)
 })
 
+test("a page that doesn't exist names the nearest", async () => {
+  expect(await html("/guides/onne")).toContain('<a href="/guides/one.html">One</a>')
+})
+
 test("no author's text becomes markup, and no link leads to a script", async () => {
   for (const path of [
     "/hostile",
@@ -286,6 +290,13 @@ test("no author's text becomes markup, and no link leads to a script", async () 
   expect(text).toContain('<a href="/other.html">linked</a>')
   expect(text).toContain('<a href="http://other.example/x">f</a> <a href="mailto:a@b.example">g</a>')
   expect(text).toContain('<td class="center">')
+})
+
+test("headings have the same anchors as in Markdown; headings in lists have none", async () => {
+  const text = await html("/guides/two")
+  expect([...text.matchAll(/<h2 id="([^"]+)"/g)].map(([, id]) => id)).toEqual(["same", "same-1", "own", "last"])
+  expect(text).toContain("<h2>In a list")
+  expect(text).toMatch(/<h2 id="own">A <code>code<\/code> heading <a/)
 })
 
 test("links between pages work, relative ones too; a folder's pictures are served and can't run scripts", async () => {

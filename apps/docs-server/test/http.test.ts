@@ -190,6 +190,18 @@ test.each([
   expect(await errorOf(await fetch(`${server.url}${path}`))).toEqual([404, "not_found"])
 })
 
+test.each([
+  "/../package.json",
+  "/..%2fpackage.json",
+  "/%2e%2e/%2e%2e/etc/passwd",
+  "/guides/../../src/app.ts",
+  "//etc/passwd",
+  "/\\..\\x",
+  "/guides/%2e%2e/%2e%2e/package",
+])("%s never returns a file outside the pages", async (path) => {
+  expect([400, 404]).toContain((await rawGet(server.port, path)).status)
+})
+
 test("a preflight returns the methods and headers that MCP clients send", async () => {
   const response = await fetch(`${server.url}/mcp`, {
     method: "OPTIONS",

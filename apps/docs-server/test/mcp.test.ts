@@ -179,6 +179,16 @@ test.each([
     }
 })
 
+test("only the top-level id is returned, exactly as sent, whatever nested members and strings contain", async () => {
+  for (const params of [`{"id":7.0,"deep":{"id":8.0}}`, '{"id":7,"a":"\\"id\\":8,"}']) {
+    for (const id of ["1.50", "1.0", "-0", "1e2"]) {
+      const body = `{"\\u0069d" : ${id},"params":${params},"method":"ping","jsonrpc":"2.0"}`
+      const response = await postJson(`${server.url}/mcp`, body)
+      expect([response.status, await response.text()]).toEqual([200, `{"result":{},"jsonrpc":"2.0","id":${id}}`])
+    }
+  }
+})
+
 test("a message that needs no response gets 202 without a body, in every revision", async () => {
   const messages = [
     { jsonrpc: "2.0", method: "notifications/initialized" },

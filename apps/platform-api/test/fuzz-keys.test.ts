@@ -105,7 +105,7 @@ test(
       expect(known).toEqual(keys.map((key) => refusal(key) ?? null))
     }
     await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), play), {
-      numRuns: full ? 2000 : 12,
+      numRuns: full ? 2000 : 6,
     })
   },
 )

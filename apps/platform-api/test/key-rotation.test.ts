@@ -73,6 +73,29 @@ describe("key rotation", () => {
     expect((await service.call("GET", "/api/specs", { key })).status).toBe(200)
   })
 
+  test("after a lost response the replaced key can rotate again, until its successor is used or revoked", async () => {
+    const { key, id } = await service.signUp()
+    const other = await service.mint(key)
+    const lost = (await rotate(service, key, id)).body
+    const found = (await rotate(service, key, id)).body
+    expect(await auditOf(service, 3)).toEqual([
+      `key.rotate key:${id} key:${lost.id}`,
+      `key.revoke key:${lost.id}`,
+      `key.rotate key:${id} key:${found.id}`,
+    ])
+    expect(await service.faultOf(lost.key)).toBe("invalid-api-key")
+    expect((await list(service, key)).map((entry: { id: number }) => entry.id)).toEqual([id, other.id, found.id])
+    const { body: ended } = await rotate(service, other.key, other.id)
+    await service.call("DELETE", `${own}/${ended.id}`, { key: found.key })
+    for (const [by, of] of [
+      [key, id],
+      [found.key, id],
+      [other.key, other.id],
+    ]) {
+      expect((await rotate(service, by, of)).code).toBe("key-already-rotated")
+    }
+  })
+
   test("only an active key of the account can rotate, and the request is validated", async () => {
     const [mine, theirs] = [await service.signUp(), await service.signUp()]
     const short = await service.mint(mine.key, { expires_in_days: 1 })

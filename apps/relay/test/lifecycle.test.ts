@@ -1,9 +1,10 @@
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
 import { freePort, postJson } from "@svc/testing"
-import { expect, test } from "vitest"
+import { expect, onTestFinished, test, vi } from "vitest"
 import { startService as start, testReceiver } from "../../../test/start-service.ts"
 import { result, startFakeRpc } from "./fake-rpc.ts"
+import { startRelay } from "./fixture.ts"
 import { memo } from "@svc/testing/solana"
 import { anySigner, signedTransaction } from "./transactions.ts"
 
@@ -89,6 +90,32 @@ test("an unprotected relay warns once of requests through a proxy, with the next
     service.child.stdout().match(/"warn".*"header":"via".*came through a proxy.*SVC_SESSION_JWKS_URL/g),
   ).toHaveLength(1)
   expect(service.child.stdout().match(/came through a proxy/g)).toHaveLength(1)
+  await rpc.close()
+})
+
+test("what crosses with the relay's stop is served, as the last request of its connection, kept or new", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] })
+  onTestFinished(() => void vi.useRealTimers())
+  const rpc = await startFakeRpc()
+  rpc.script((request) => result(request, "5"))
+  const relay = await startRelay(rpc.url)
+  const fresh = connect(relay.port, "127.0.0.1")
+  const freshAnswer = textOf(fresh)
+  await once(fresh, "connect")
+  const kept = connect(relay.port, "127.0.0.1")
+  const answers = textOf(kept)
+  const head = "POST /transactions/v1/block-height HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+  const request = `${head}Content-Length: 2\r\n\r\n{}`
+  kept.write(request)
+  await once(kept, "data")
+  const closed = relay.close()
+  kept.write(request)
+  fresh.write(request)
+  expect(await freshAnswer).toMatch(/^HTTP\/1\.1 200 /)
+  const text = await answers
+  expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 200"])
+  expect(text.toLowerCase().match(/connection: close/g)).toHaveLength(1)
+  await closed
   await rpc.close()
 })
 

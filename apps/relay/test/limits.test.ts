@@ -174,6 +174,23 @@ test("places of send and of other routes are separate, granted without waiting, 
   expect((await relay.post("block-height", {})).status).toBe(200)
 })
 
+test("a subject's claim limits only its own places", async () => {
+  rpc.script(() => ({ after: "stall" }))
+  const relay = await testRelay(rpc.url, { auth: issuer.plugin })
+  const alice = await issuer.bearer({ limits: { max_transaction_concurrency: 1 } })
+  const held = relay.post("block-height", {}, alice)
+  await rpc.received(1)
+  expect((await relay.post("fee", { message: "AAAA" }, alice)).body.code).toBe("server_busy")
+  const wire = await signedTransaction(await anySigner(), [memo(new Uint8Array(1))])
+  const others = [
+    relay.post("send", { transaction: wire }, alice),
+    relay.post("fee", { message: "AAAA" }, await issuer.bearer({ sub: "agent:bob" })),
+  ]
+  await rpc.received(3)
+  rpc.cut()
+  expect((await Promise.all([held, ...others])).map(({ status }) => status)).toEqual([502, 502, 502])
+})
+
 test("a body that doesn't arrive occupies no place", async () => {
   answerAll()
   const relay = await testRelay(rpc.url, { env: { SVC_TRANSACTION_INSPECT_CONCURRENCY: "1" } })

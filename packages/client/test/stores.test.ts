@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process"
 import * as nodeFiles from "node:fs/promises"
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -220,4 +221,36 @@ describe("fileStore", () => {
     expect(fault.log.join(" ")).toMatch(/readFile access open sync$/)
     await fault.close()
   })
+
+  // As nobody, because root may write everywhere.
+  test.skipIf(process.getuid?.() !== 0)(
+    "a read-only folder and a full disk are clear errors, and leave no record",
+    () => {
+      const folder = newFolder()
+      const program = `
+      import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
+      import { fileStore } from ${JSON.stringify(join(import.meta.dirname, "../src/node.ts"))}
+      const [folder, uid] = process.argv.slice(2)
+      mkdirSync(folder, { recursive: true })
+      const store = fileStore(folder)
+      if (uid) { chmodSync(folder, 0o555); process.setgid(65534); process.setuid(65534) }
+      else { try { writeFileSync(folder + "/fill", Buffer.alloc(1 << 20)) } catch {} }
+      const put = await store.put("a", { id: "a", version: 1, pad: "x".repeat(9000) }, 0).catch((error) => error.code)
+      console.log(JSON.stringify([put, (await store.get("a")) ?? null, await store.list()]))
+    `
+      const file = join(root, "full.mjs")
+      execFileSync("sh", ["-c", 'cat > "$0"', file], { input: program })
+      const run = (...command: readonly string[]) => execFileSync("unshare", ["-m", "sh", "-c", ...command]).toString()
+      const node = process.execPath
+      const readOnly = execFileSync(node, [file, join(tmpdir(), `svc-journal-${process.pid}`), "65534"]).toString()
+      expect(JSON.parse(readOnly)).toEqual(["EACCES", null, []])
+      const mounted = 'mkdir -p "$0" && mount -t tmpfs -o size=64k tmpfs "$0" && exec "$1" "$2" "$0/payments"'
+      expect(JSON.parse(run(mounted, folder, node, file))).toEqual(["ENOSPC", null, []])
+      expect(
+        JSON.parse(
+          run(mounted.replace("exec", 'mkdir "$0/payments" && mount -o remount,ro "$0" && exec'), folder, node, file),
+        ),
+      ).toEqual(["EROFS", null, []])
+    },
+  )
 })

@@ -89,3 +89,10 @@ test("ten tasks from one URL need less than 25,000 tokens of documentation", asy
   console.log([...counts, `${String(total).padStart(6)}  all ten`].join("\n"))
   expect(total).toBeLessThan(25_000)
 })
+
+test.each(["", "llms.txt"])("/%s starts with this copy's URLs", async (path) => {
+  const beginning = (await read(path)).slice(0, 2200)
+  for (const url of ["http://api.test", "http://relay.test", `http://localhost:${server.port}/mcp`]) {
+    expect(beginning).toContain(url)
+  }
+})

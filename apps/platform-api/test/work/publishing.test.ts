@@ -104,6 +104,16 @@ describe.each(databaseKinds)("publishing stacks on %s", (kind) => {
     expect((await service.call("GET", "/api/registry/failing/versions")).body[0]).toMatchObject({ message: "smaller" })
   })
 
+  test("unknown ids of any size aren't found, and anything but a number gets an error that says so", async () => {
+    const spec = await owner.newSpec("numbered", { ast_payload: first })
+    const build = async (body: object) => await owner.code("POST", "/api/builds", body)
+    for (const spec_id of [0, 2_147_483_647, 2_147_483_648, Number.MAX_SAFE_INTEGER]) {
+      expect(await build({ spec_id })).toBe("spec-not-found")
+      expect(await build({ spec_id: spec.id, spec_version_id: spec_id })).toBe("version-not-found")
+    }
+    for (const spec_id of [-1, 1.5, "1", 1e300]) expect(await build({ spec_id })).toBe("invalid-request")
+  })
+
   test("a private stack without a URL uses the operator's, and only its owner sees it", async () => {
     const spec = await owner.newSpec("hidden", { ast_payload: first, websocket_url: null, visibility: "private" })
     const build = await owner.built({ spec_id: spec.id })

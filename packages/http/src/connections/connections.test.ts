@@ -103,6 +103,21 @@ const finish = async (socket: Socket, rest: string, answer: string): Promise<voi
   await vi.waitFor(() => expect(all.text).toContain(answer))
 }
 
+test("bodies of pipelined requests are read whole, in whatever pieces they arrive", async () => {
+  const port = await start(
+    {},
+    async (_, env) => new Response(`[${(await readBody({ env }, { limit: 20_000 })).length}]`),
+  )
+  const sizes = Array.from({ length: 17 }, (_, i) => (i * 7397) % 20_000)
+  const text = sizes.map((size) => `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${size}\r\n\r\n${"b".repeat(size)}`)
+  const socket = await dial(port)
+  const all = received(socket)
+  for (let at = 0, bytes = text.join(""); at < bytes.length; at += 7919) socket.write(bytes.slice(at, at + 7919))
+  const found = () => [...all.text.matchAll(/\[(\d+)\]/g)].map(([, size]) => Number(size))
+  await vi.waitFor(() => expect(found()).toHaveLength(17), { timeout: 20_000 })
+  expect(found()).toEqual(sizes)
+})
+
 test("pipelined requests of any size get their responses in order", async () => {
   const sized: Fetch = async (_, env) => {
     const [, path, size] = /^(.*)\?(.*)$/.exec(env.incoming.url ?? "") ?? []
