@@ -28,7 +28,8 @@ let env: Record<string, string>
 beforeEach(async () => {
   root = await testFolder()
   await cp(import.meta.dirname, join(root, "scripts"), { recursive: true })
-  await cp(join(import.meta.dirname, "../infra/services.ts"), join(root, "infra/services.ts"))
+  for (const file of ["infra/services.ts", "packages/common/src/foreign-text.ts"])
+    await cp(join(import.meta.dirname, "..", file), join(root, file))
   env = { SVC_DOCS_PORT: String(await freePort()), SVC_RELAY_PORT: String(await freePort()) }
 })
 

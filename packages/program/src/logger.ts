@@ -29,7 +29,7 @@ export const createLogger = async ({
     formatters: { level: (label: string) => ({ level: label }) },
   }
   if (pretty) return pino({ ...options, hooks: { logMethod: unlessSucceeded } }, await prettyStream())
-  return pino(options, batches())
+  return pino(options, (output ??= batches()))
 }
 
 /**
@@ -76,6 +76,9 @@ const batches = () => {
     },
   }
 }
+
+// The process has one standard output.
+let output: ReturnType<typeof batches> | undefined
 
 // At a terminal they would push away what matters.
 const unlessSucceeded: Required<NonNullable<LoggerOptions["hooks"]>>["logMethod"] = function (args, log) {
