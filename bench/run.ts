@@ -7,7 +7,6 @@ const programs: Readonly<Record<string, string>> = {
   docs: "bench/docs-server.ts",
   relay: "bench/relay.ts",
   platform: "bench/platform-api.ts",
-  client: "packages/client/bench/run.ts",
   stream: "bench/local-stream.ts",
 }
 const [wanted] = process.argv.slice(2)
