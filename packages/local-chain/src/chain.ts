@@ -60,9 +60,10 @@ export const createLocalChain = ({ now }: { now: () => number }) => {
     }),
 
     simulateTransaction: method([z.string(), p.simulateOptions], (text, options) => {
-      const given = readWire(text, options.encoding)
+      const given = readWire(text)
       const bank = bankOf(options)
-      const { accounts, innerInstructions, replaceRecentBlockhash, sigVerify } = options
+      const { innerInstructions, replaceRecentBlockhash, sigVerify } = options
+      const accounts = options.accounts?.addresses
       if (replaceRecentBlockhash && sigVerify) {
         throw invalidParams("sigVerify may not be used with replaceRecentBlockhash")
       }
@@ -76,7 +77,7 @@ export const createLocalChain = ({ now }: { now: () => number }) => {
     }),
 
     sendTransaction: method([z.string(), p.sendOptions], (text, options) => {
-      const transaction = readWire(text, options.encoding)
+      const transaction = readWire(text)
       const commitment = options.skipPreflight ? "processed" : options.preflightCommitment
       const bank = bankFor(commitment, options.minContextSlot)
       return ledger.send(transaction, options.skipPreflight ? undefined : bank)
@@ -109,7 +110,7 @@ export const createLocalChain = ({ now }: { now: () => number }) => {
         const why = "was skipped, or missing due to ledger jump to recent snapshot"
         throw new RpcError("slotSkipped", `Slot ${slot} ${why}`)
       }
-      return showBlock(block, ledger.inBlock(block), options)
+      return showBlock(block, ledger.inBlock(block), options.maxSupportedTransactionVersion)
     }),
 
     getBalance: method([p.address, p.bankOptions], (address, options) =>
@@ -118,7 +119,7 @@ export const createLocalChain = ({ now }: { now: () => number }) => {
     getMultipleAccounts: method([z.array(p.address), p.accountOptions], (addresses, options) => {
       if (addresses.length > maxAccounts) throw invalidParams(`Too many inputs provided; max ${maxAccounts}`)
       const accounts = addresses.map(svm.account)
-      const shown = accounts.map((account) => (account.exists ? showAccount(account, options.encoding) : null))
+      const shown = accounts.map((account) => (account.exists ? showAccount(account) : null))
       return inContext(bankOf(options), shown)
     }),
     requestAirdrop: method([p.address, p.u64, p.airdropOptions], (address, amount) => {

@@ -52,7 +52,7 @@ export const createFaucet = (svm: Svm) => {
         Uint8Array.from(compiled.messageBytes),
         privateKey,
       ) as Uint8Array as kit.SignatureBytes
-      return readWire(kit.getBase64EncodedWireTransaction({ ...compiled, signatures: { [own]: signature } }), "base64")
+      return readWire(kit.getBase64EncodedWireTransaction({ ...compiled, signatures: { [own]: signature } }))
     },
   }
 }

@@ -26,8 +26,9 @@ const flag = or(z.boolean(), false)
 
 const commitment = or(z.enum(commitments), "finalized")
 const minContextSlot = given(u64)
-const encoding = or(z.enum(["base58", "base64"], "unsupported encoding. Supported encodings: base58, base64"), "base58")
-const accountEncoding = or(z.enum(["base58", "base64", "base64+zstd", "jsonParsed"]), "base64")
+const onlyBase64 = z.literal("base64", "unsupported encoding. Supported encodings: base64")
+// A validator takes this one for accounts, and another for all else, where none is named.
+const accountEncoding = onlyBase64.nullish()
 
 const options = <T extends z.ZodRawShape>(shape: T) =>
   z.preprocess((value) => value ?? {}, z.object(shape, "not an object of options"))
@@ -41,45 +42,32 @@ export const sendOptions = options({
   skipPreflight: flag,
   preflightCommitment: commitment,
   minContextSlot,
-  encoding,
+  encoding: onlyBase64,
 })
 
 export const simulateOptions = options({
   commitment,
   minContextSlot,
-  encoding,
+  encoding: onlyBase64,
   sigVerify: flag,
   replaceRecentBlockhash: flag,
   innerInstructions: flag,
   accounts: given(z.object({ addresses: z.array(address), encoding: accountEncoding })),
 })
 
-const transactionShape = {
-  commitment: commitment.refine(
-    (level) => level !== "processed",
-    "Method does not support commitment below `confirmed`",
-  ),
-  encoding: or(
-    z.enum(["json", "base58", "base64"], "unsupported encoding. Supported encodings: json, base58, base64"),
-    "json",
-  ),
+const atLeastConfirmed = commitment.refine(
+  (level) => level !== "processed",
+  "Method does not support commitment below `confirmed`",
+)
+
+export const blockOptions = options({
+  commitment: atLeastConfirmed,
+  encoding: onlyBase64,
+  transactionDetails: z.literal("full", "unsupported. Supported transactionDetails: full").nullish(),
   maxSupportedTransactionVersion: given(z.int().min(0).max(255)),
-}
-
-/** Options that may also be a bare encoding, the oldest form. */
-const withEncoding = <T extends z.ZodRawShape>(shape: T) =>
-  z.preprocess((value) => (typeof value === "string" ? { encoding: value } : (value ?? {})), z.object(shape))
-
-export const blockOptions = withEncoding({
-  ...transactionShape,
-  transactionDetails: or(
-    z.enum(["full", "signatures", "none"], "unsupported. Supported transactionDetails: full, signatures, none"),
-    "full",
-  ),
-  rewards: or(z.boolean(), true),
 })
 
-export const blocksOptions = options({ commitment: transactionShape.commitment })
+export const blocksOptions = options({ commitment: atLeastConfirmed })
 /** The end of a range, or the options in its place. */
 export const endSlot = z.union([u64, blocksOptions]).nullish()
 

@@ -1,5 +1,4 @@
 import { address, type Address, type EncodedAccount } from "@solana/kit"
-import { zstdCompressSync } from "node:zlib"
 import { invalidParams } from "../rpc.ts"
 import { feeOf } from "./fee.ts"
 import { accountKeys, type Run, type Svm } from "./svm.ts"
@@ -7,11 +6,9 @@ import { paysFee } from "./transaction-error.ts"
 import { base58 } from "@svc/common/base58"
 import { base64, lookupsOf, type Wire } from "./wire.ts"
 
-export type AccountEncoding = "base58" | "base64" | "base64+zstd" | "jsonParsed"
-
 export type SimulationOptions = {
   innerInstructions?: boolean
-  accounts?: { addresses: Address[]; encoding: AccountEncoding } | undefined
+  accounts?: readonly Address[] | undefined
   replacementBlockhash?: { blockhash: string; lastValidBlockHeight: bigint } | undefined
 }
 
@@ -22,23 +19,15 @@ const accountOverhead = 64
 const lookupTableSize = 8248
 const upgradeableLoader = "BPFLoaderUpgradeab1e11111111111111111111111"
 
-/** An account as the JSON-RPC API shows it; `jsonParsed` falls back to base64, as it does for unknown programs. */
-export const showAccount = (account: EncodedAccount, encoding: AccountEncoding) => ({
+/** An account as the JSON-RPC API shows it. */
+export const showAccount = (account: EncodedAccount) => ({
   lamports: account.lamports,
-  data: encodedData(account.data, encoding),
+  data: [base64(account.data), "base64"],
   owner: account.programAddress,
   executable: account.executable,
   rentEpoch,
   space: account.space,
 })
-
-const encodedData = (data: EncodedAccount["data"], encoding: AccountEncoding): [string, string] => {
-  if (encoding === "base64+zstd") return [base64(zstdCompressSync(Uint8Array.from(data))), encoding]
-  if (encoding !== "base58") return [base64(data), "base64"]
-  if (data.length > 128)
-    throw invalidParams("Encoded binary (base 58) data should be less than 128 bytes, please use Base64 encoding.")
-  return [base58(data), encoding]
-}
 
 /** The result of simulateTransaction, and the data of a failed preflight. Throws RpcError. */
 export const simulation = (svm: Svm, { message }: Wire, run: Run, options: SimulationOptions = {}) => {
@@ -73,16 +62,15 @@ const shownAccounts = (
   svm: Svm,
   keys: readonly Address[],
   run: Run,
-  { addresses, encoding }: NonNullable<SimulationOptions["accounts"]>,
+  addresses: readonly Address[],
   after: ReadonlyMap<Address, EncodedAccount>,
 ) => {
-  if (encoding === "base58") throw invalidParams("base58 encoding not supported")
   if (addresses.length > keys.length) throw invalidParams(`Too many accounts provided; max ${keys.length}`)
   return addresses.map((wanted) => {
     if (run.err !== null) return null
     const current = svm.account(wanted)
     const account = after.get(wanted) ?? (current.exists ? current : undefined)
-    return account === undefined ? null : showAccount(account, encoding)
+    return account === undefined ? null : showAccount(account)
   })
 }
 

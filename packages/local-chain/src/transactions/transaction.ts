@@ -1,13 +1,10 @@
 import type { Block } from "../blocks.ts"
 import { RpcError } from "../rpc.ts"
 import { resultOf, type Landed } from "../ledger.ts"
-import { base58 } from "@svc/common/base58"
-import { base64, bytesOf, instructionsOf, lookupsOf, signaturesOf, type Wire } from "./wire.ts"
-
-type Options = { encoding: "json" | "base58" | "base64"; maxSupportedTransactionVersion?: number | undefined }
+import { base64, bytesOf } from "./wire.ts"
 
 /** A landed transaction as getBlock lists it. Throws RpcError for a version that the caller did not ask for. */
-const showTransaction = (landed: Landed, { encoding, maxSupportedTransactionVersion }: Options) => {
+const showTransaction = (landed: Landed, maxSupportedTransactionVersion: number | undefined) => {
   const { balances, fee, loaded, run, transaction } = landed
   const { version } = transaction.message
   if (version !== "legacy" && (maxSupportedTransactionVersion ?? -1) < version) {
@@ -19,7 +16,7 @@ const showTransaction = (landed: Landed, { encoding, maxSupportedTransactionVers
   }
   return {
     ...(maxSupportedTransactionVersion === undefined ? {} : { version }),
-    transaction: encoding === "json" ? asJson(transaction) : [text(transaction, encoding), encoding],
+    transaction: [base64(bytesOf(transaction)), "base64"],
     meta: {
       err: run.err,
       status: resultOf(run.err),
@@ -38,44 +35,16 @@ const showTransaction = (landed: Landed, { encoding, maxSupportedTransactionVers
   }
 }
 
-/** A block as getBlock shows it; rewards are never paid here. */
+/** A block as getBlock shows it. Rewards are never paid here. */
 export const showBlock = (
-  { height, time, blockhash, parent, signatures }: Block,
+  { height, time, blockhash, parent }: Block,
   landed: readonly Landed[],
-  { transactionDetails, rewards, ...options }: Options & { transactionDetails: string; rewards: boolean },
+  maxSupportedTransactionVersion: number | undefined,
 ) => ({
   blockHeight: height,
   blockTime: time,
   blockhash,
   parentSlot: parent.slot,
   previousBlockhash: parent.blockhash,
-  ...(transactionDetails === "full" ? { transactions: landed.map((one) => showTransaction(one, options)) } : {}),
-  ...(transactionDetails === "signatures" ? { signatures } : {}),
-  ...(rewards ? { rewards: [] } : {}),
-})
-
-const text = (wire: Wire, encoding: "base58" | "base64") => (encoding === "base58" ? base58 : base64)(bytesOf(wire))
-
-const asJson = ({ message, ...transaction }: Wire) => ({
-  signatures: signaturesOf(transaction),
-  message: {
-    accountKeys: message.staticAccounts,
-    header: {
-      numRequiredSignatures: message.header.numSignerAccounts,
-      numReadonlySignedAccounts: message.header.numReadonlySignerAccounts,
-      numReadonlyUnsignedAccounts: message.header.numReadonlyNonSignerAccounts,
-    },
-    instructions: instructionsOf(message).map(({ program, accounts, data }) => ({
-      programIdIndex: program,
-      accounts,
-      data: base58(data),
-      stackHeight: 1,
-    })),
-    recentBlockhash: message.lifetimeToken,
-    addressTableLookups: lookupsOf(message)?.map(({ lookupTableAddress, writableIndexes, readonlyIndexes }) => ({
-      accountKey: lookupTableAddress,
-      writableIndexes,
-      readonlyIndexes,
-    })),
-  },
+  transactions: landed.map((one) => showTransaction(one, maxSupportedTransactionVersion)),
 })

@@ -7,15 +7,12 @@ import { invalidParams } from "../rpc.ts"
 /** The bits of its config mask that have a meaning so far. */
 const configBits = 5
 
-export type Encoding = "base58" | "base64"
-
 export type Message = kit.CompiledTransactionMessage & kit.CompiledTransactionMessageWithLifetime
 
 /** A transaction and its message, decoded. */
 export type Wire = kit.Transaction & { readonly message: Message }
 
 const addressBytes = kit.getAddressEncoder()
-const base58Bytes = kit.getBase58Encoder()
 const messages = kit.getCompiledTransactionMessageCodec()
 const transactions = kit.getTransactionCodec()
 const noSignature = new Uint8Array(64)
@@ -23,15 +20,15 @@ const unreadable = "failed to deserialize the transaction message"
 
 export const base64 = (bytes: kit.ReadonlyUint8Array): string => Buffer.from(bytes).toString("base64")
 
-const decoded = (text: string, encoding: Encoding): Uint8Array => {
-  // The longest text of these sizes; decoding base58 takes quadratic time, so base58 is limited to a packet.
-  const most = encoding === "base58" ? 1683 : 5464
-  if (text.length > most) throw invalidParams(`${encoding} text too large: ${text.length} characters (max: ${most})`)
-  const bytes =
-    encoding === "base64"
-      ? Buffer.from(text, "base64")
-      : attempt("invalid base58 encoding", () => base58Bytes.encode(text))
-  if (encoding === "base64" && base64(bytes) !== text) throw invalidParams("invalid base64 encoding")
+/** The longest text that is decoded: base64 of the largest transaction. */
+const longestText = 5464
+
+const decoded = (text: string): Uint8Array => {
+  if (text.length > longestText) {
+    throw invalidParams(`base64 text too large: ${text.length} characters (max: ${longestText})`)
+  }
+  const bytes = Buffer.from(text, "base64")
+  if (base64(bytes) !== text) throw invalidParams("invalid base64 encoding")
   const limit = sizeLimit(bytes)
   if (bytes.length > limit) throw invalidParams(`too large: ${bytes.length} bytes (max: ${limit} bytes)`)
   return Uint8Array.from(bytes)
@@ -85,8 +82,8 @@ const checkSigners = (wire: Wire): Wire => {
 }
 
 /** Reads a transaction. Throws RpcError. */
-export const readWire = (text: string, encoding: Encoding): Wire => {
-  const bytes = decoded(text, encoding)
+export const readWire = (text: string): Wire => {
+  const bytes = decoded(text)
   const { messageBytes, signatures } = split(bytes)
   const read = readMessage(messageBytes)
   if (read.message.version === 1 && (bytes[0] !== version1 || read.messageBytes.length !== messageBytes.length)) {
@@ -97,7 +94,7 @@ export const readWire = (text: string, encoding: Encoding): Wire => {
 
 /** A message alone, as a transaction with empty signatures. Throws RpcError. */
 export const readUnsigned = (text: string): Wire => {
-  const read = readMessage(decoded(text, "base64"))
+  const read = readMessage(decoded(text))
   const { header, staticAccounts } = read.message
   const signers = staticAccounts.slice(0, header.numSignerAccounts)
   return checkSigners({ ...read, signatures: Object.fromEntries(signers.map((signer) => [signer, null])) })
@@ -121,11 +118,8 @@ export const instructionsOf = (message: Message) =>
 export const lookupsOf = (message: Message) =>
   "addressTableLookups" in message ? message.addressTableLookups : undefined
 
-/** All signatures in base58, in order. */
-export const signaturesOf = ({ signatures }: Pick<Wire, "signatures">): string[] =>
-  Object.values(signatures).map((signature) => base58(signature ?? noSignature))
-
-export const firstSignature = (wire: Wire): string => signaturesOf(wire)[0] ?? ""
+/** The first signature in base58. */
+export const firstSignature = ({ signatures }: Wire): string => base58(Object.values(signatures)[0] ?? noSignature)
 
 /** The whole transaction, as it is sent. */
 export const bytesOf = (wire: Wire): Uint8Array => Uint8Array.from(transactions.encode(wire))
