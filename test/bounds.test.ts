@@ -2,9 +2,13 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { longestOverlap as longestOverlapOfCli } from "../apps/cli/src/account/keys.ts"
+import { idleMs, mostChanges } from "../apps/cli/src/mcp/following.ts"
+import { usualTimeoutS } from "../apps/cli/src/payments/journal.ts"
+import { fileBounds } from "../apps/docs-server/src/corpus/corpus.ts"
 import { lifetimeMs, maxStreamsPerClient } from "../apps/docs-server/src/mcp/streams.ts"
 import { maxLiveKeys, maxReplacedKeys } from "../apps/platform-api/src/auth/account-keys.ts"
 import { maxWaitingPerOwner, smallBytes } from "../apps/platform-api/src/compiler/compiler.ts"
+import { bodyValues } from "../apps/platform-api/src/compiler/tasks.ts"
 import { goodForMs } from "../apps/platform-api/src/registry/ast-links.ts"
 import { maxFaults } from "../apps/platform-api/src/registry/ast/document-fault.ts"
 import { maxPathParts, maxValues } from "../apps/platform-api/src/registry/ast/parse-ast.ts"
@@ -17,6 +21,7 @@ import {
   maxSchemaBytes,
 } from "../apps/platform-api/src/registry/types/typed-module.ts"
 import { signUpBytes } from "../apps/platform-api/src/routes/accounts/agents.ts"
+import { publishableDays } from "../apps/platform-api/src/routes/accounts/keys.ts"
 import { bodyLimit } from "../apps/platform-api/src/routes/api.ts"
 import { compileMs } from "../apps/platform-api/src/service.ts"
 import { commentMs } from "../apps/platform-api/src/event-streams.ts"
@@ -24,7 +29,17 @@ import { largeBodyLimit } from "../apps/platform-api/src/routes/change.ts"
 import { mostClaims } from "../apps/platform-api/src/work/queue/jobs.ts"
 import { stepMs } from "../apps/platform-api/src/work/queue/worker.ts"
 import { triedForMs } from "../apps/platform-api/src/work/steps/hook.ts"
+import { leaseExtraMs } from "../apps/relay/src/admission.ts"
+import { bodyDeadlineMs } from "../apps/relay/src/relay.ts"
+import { maxAccounts } from "../apps/relay/src/routes/simulate.ts"
+import { mostAhead } from "../packages/http/src/connections/connections.ts"
+import { freeChunks, leastBytesPerChunk } from "../packages/http/src/requests/body.ts"
+import { addressesPerNetwork } from "../packages/limits/src/address-prefixes.ts"
 import { connectionsPerAddress } from "../packages/local-stream/src/server/server.ts"
+import { mostRecords } from "../packages/local-stream/src/stack/records.ts"
+import { mostPageSections, mostPageTokens } from "../packages/mcp/src/documentation.ts"
+import { leewaySeconds, maxLifetimeSeconds, maxTokenBytes } from "../packages/session-token/src/verify.ts"
+import { idleMinutes } from "../packages/site/browser/console/session.ts"
 
 const root = join(import.meta.dirname, "..")
 
@@ -125,6 +140,31 @@ const bounds: readonly Bound[] = [
   ["limits.md", "# per client address", maxStreamsPerClient, String],
   ["streams.md", "# connections", connectionsPerAddress, String],
   ["limits.md", "# minutes each", lifetimeMs, minutes],
+  ["limits.md", "publishable key | # days", publishableDays, String],
+  ["keys.md", "key expires after # days", publishableDays, String],
+  ["limits.md", "| Request body | 64 KiB and # members", bodyValues, grouped],
+  ["limits.md", "| Chunks of a request body | # bytes on average", leastBytesPerChunk, String],
+  ["limits.md", "on average after # chunks", freeChunks, String],
+  ["limits.md", "| Pipelined requests | # ahead", mostAhead, String],
+  ["limits.md", "all of a /48 together have # times", addressesPerNetwork, String],
+  ["limits.md", "| Time for the body to arrive | # s", bodyDeadlineMs, seconds],
+  ["limits.md", "| Session token | # |", maxTokenBytes, kib],
+  ["errors.md", "The body didn't arrive within # seconds", bodyDeadlineMs, seconds],
+  ["errors.md", "| Over # addresses", maxAccounts, String],
+  ["sessions.md", "with # seconds of leeway", leewaySeconds, String],
+  ["sessions.md", "is at most #;", maxLifetimeSeconds, String],
+  ["operations.md", "after the route's timeout and # seconds", leaseExtraMs, seconds],
+  ["limits.md", "| `fetch_page` | # tokens a part", mostPageTokens, grouped],
+  ["mcp-server.md", "`max_tokens` (at most #)", mostPageTokens, grouped],
+  ["limits.md", "the first # of the page", mostPageSections, String],
+  ["configuration.md", "A file has at most #", fileBounds.bytes, mib],
+  ["configuration.md", "its front matter # characters", fileBounds.frontMatter, grouped],
+  ["errors.md", "is kept: # minutes without a call", idleMs, minutes],
+  ["errors.md", "without a call, # changes", mostChanges, grouped],
+  ["command-line.md", "after `--timeout` (# s)", usualTimeoutS, String],
+  ["console.md", "and so do # minutes without use", idleMinutes, String],
+  ["console.md", "if less than # minutes have passed", idleMinutes, String],
+  ["packages/local-stream/README.md", "At most # records of an entity", mostRecords, grouped],
 ]
 
 test.each(bounds)("%s states the code's limit: %s", (file, text, value, say) => {

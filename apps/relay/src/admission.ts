@@ -30,7 +30,7 @@ const nameOf = Object.fromEntries(Object.entries(lowered).map(([name, what]) => 
 export const claimed = (what: Lowered, limits: SessionLimits | undefined): number | undefined => limits?.[nameOf[what]]
 
 /** How long a place stays occupied after its call's timeout if this process dies without releasing it. */
-const leaseExtraMs = 5000
+export const leaseExtraMs = 5000
 
 // Tokens of secret and publishable keys have separate places, so a public key can't use up those of a secret one.
 const subjectKey = ({ sub, key_class }: LimitedCaller): string => `${key_class ?? ""} ${sub ?? ""}`

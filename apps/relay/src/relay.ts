@@ -35,7 +35,7 @@ export type RelayEnv = HttpEnv & {
   }
 }
 
-const bodyDeadlineMs = 10_000
+export const bodyDeadlineMs = 10_000
 
 /**
  * Makes the steps that the routes to the provider share. Their order is part of the contract. For example, a request takes its

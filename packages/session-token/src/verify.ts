@@ -4,9 +4,9 @@ import { type SessionClaims, sessionClaims } from "./claims.ts"
 import { TokenError } from "./errors.ts"
 import type { KeySource } from "./key-source.ts"
 
-const maxTokenBytes = 4096
-const maxLifetimeSeconds = 3600
-const leewaySeconds = 5
+export const maxTokenBytes = 4096
+export const maxLifetimeSeconds = 3600
+export const leewaySeconds = 5
 const compact = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
 // Decoders ignore unused bits of the last character, so several texts could mean the same token.

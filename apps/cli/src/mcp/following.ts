@@ -7,9 +7,9 @@ import { ToolError } from "@svc/mcp"
 import { createLater, type Difference, type openView, unreadable } from "../stream/view.ts"
 
 /** The bounds of what is kept in memory: changes of a view, views, and the time since a view was last asked for. */
-const mostChanges = 10_000
+export const mostChanges = 10_000
 const mostViews = 8
-const idleMs = 15 * 60_000
+export const idleMs = 15 * 60_000
 
 type Viewed = Pick<Awaited<ReturnType<typeof openView>>, "view" | "schema">
 type Opened = Pick<Awaited<ReturnType<typeof openView>>, "stackName" | "stream" | "view" | "schema" | "websocketUrl">

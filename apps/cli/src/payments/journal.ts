@@ -10,7 +10,7 @@ import { untilStopped } from "../until-stopped.ts"
 /** The outcome of a transaction, as far as this run knows. */
 export type Ending = PaymentOutcome | { readonly state: "not-submitted"; readonly error: SvcError }
 
-const usualTimeoutS = 180
+export const usualTimeoutS = 180
 
 /** This user's payments, in the folder that --journal names, else in the settings folder. */
 export const openJournal = (context: Context, relay: Relay): Journal => {

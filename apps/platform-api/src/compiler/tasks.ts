@@ -12,7 +12,7 @@ import { breakingText, diffSchemas } from "../registry/schema/diff.ts"
 import { astIn, makeStackBytes, type StackHead, type StoredAst } from "../registry/stack-bytes.ts"
 
 // Far more than any endpoint needs besides an AST. The validator reports every element that is wrong.
-const bodyValues = 1000
+export const bodyValues = 1000
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 type Fault = { readonly path: string; readonly reason: string }

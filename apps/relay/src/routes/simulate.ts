@@ -6,7 +6,7 @@ import { checkTransaction, decodeBase64 } from "../wire.ts"
 import * as fields from "./fields.ts"
 import { KiB, readRoute } from "./route.ts"
 
-const maxAccounts = 16
+export const maxAccounts = 16
 
 const request = z.strictObject({
   transaction: fields.base64.meta({ description: "A wire transaction; its signatures may be all zeros." }),

@@ -26,7 +26,7 @@ export type Connection = {
 type Weigh = (one: Connection) => number
 
 // A client that sends more requests than this ahead of their responses is cut off. Browsers and nearly all libraries send none.
-const mostAhead = 16
+export const mostAhead = 16
 // What Node keeps for a request without its body.
 const requestBytes = 4096
 // The rest is for callers with an account: others can't take it from them, however many addresses they have.

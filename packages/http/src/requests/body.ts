@@ -22,8 +22,8 @@ const empty = new Uint8Array(0)
 // What is kept of a body before a handler reads it.
 const unreadBytes = 65_536
 // Each chunk of a body costs an event. On average they must have so many bytes, once there are more than a few hundred.
-const freeChunks = 512
-const leastBytesPerChunk = 32
+export const freeChunks = 512
+export const leastBytesPerChunk = 32
 const lingerMs = 1000
 
 /** Whether a request's head announces a body (RFC 9112 section 6). It may have no bytes. */

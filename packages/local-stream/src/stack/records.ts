@@ -27,7 +27,7 @@ export type Changes = {
   readonly removed: ReadonlySet<string>
 }
 
-const mostRecords = 10_000
+export const mostRecords = 10_000
 const mostRemembered = 10_000
 
 const put = (root: Record<string, Value>, [first = "", ...others]: readonly string[], value: Value): void => {

@@ -7,7 +7,7 @@ import * as api from "../api.ts"
 import { createRoute } from "../create-route.ts"
 import * as schemas from "./key-schemas.ts"
 
-const publishableDays = 365
+export const publishableDays = 365
 
 const makingCodes = ["invalid-key-name", "too-many-keys", "key-replaced", "outcome-unknown"] as const
 const rotatingCodes = ["invalid-key-id", "key-not-found", "key-not-active", "key-already-rotated"] as const
