@@ -20,6 +20,7 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { docsChecks } from "../../apps/docs-server/src/doctor.ts"
 import { platformChecks } from "../../apps/platform-api/src/operator/doctor.ts"
 import { relayChecks } from "../../apps/relay/src/doctor.ts"
+import { createStoreKeys } from "../../packages/limits/src/store-keys.ts"
 import { runDoctor } from "../../packages/program/src/doctor.ts"
 import { checkPublicUrl } from "../../packages/program/src/public-url.ts"
 import { checkClock } from "../../packages/program/src/requests.ts"
@@ -96,7 +97,9 @@ beforeAll(async () => {
     response.writeHead(status, headers).end(JSON.stringify(result))
   })
   postgres = await startPostgres()
-  const roles = ["svc_service", "svc_reader", "svc_poor", "svc_late"].map((role) => `create role ${role} login;`)
+  const roles = ["svc_service", "svc_reader", "svc_poor", "svc_late", "svc_hasty", "svc_idle"].map(
+    (role) => `create role ${role} login;`,
+  )
   psql(postgres.url, `--command=create role svc_owner login; ${roles.join(" ")}`)
   psql(postgres.url, "--command=create database svc owner svc_owner")
   psql(postgres.url, "--command=create database svc_latin encoding 'LATIN1' locale 'C' template template0")
@@ -134,6 +137,7 @@ beforeAll(async () => {
     "/other-chain": { body: rpc("EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG") },
     "/lagging": { body: rpc(genesis, 600) },
     "/late-clock": { body: rpc(), headers: { date: new Date(Date.now() - 60_000).toUTCString() } },
+    "/twice": { body: { keys: [...jwks.keys, ...jwks.keys] } },
     "/issuer": { body: jwks, headers: { "x-svc-issuer": "somebody" } },
     "/platform/health": { body: { database: "ok" } },
     "/platform/.well-known/jwks.json": { body: jwks },
@@ -151,7 +155,7 @@ beforeAll(async () => {
   psql(databaseOf("svc_owner"), `--file=${join(root, "infra/database-roles.sql")}`)
   psql(
     databaseOf("postgres"),
-    "--command=grant svc_service to svc_reader, svc_late; alter role svc_reader set default_transaction_read_only = on; alter role svc_late connection limit 0",
+    "--command=grant svc_service to svc_reader, svc_late, svc_hasty, svc_idle; alter role svc_reader set default_transaction_read_only = on; alter role svc_late connection limit 0; alter role svc_hasty set statement_timeout = 1; alter role svc_idle set idle_in_transaction_session_timeout = 1",
   )
 })
 afterAll(async () => {
@@ -216,6 +220,31 @@ const faults: readonly [name: string, app: App, env: Env, check: string, text: R
   ],
   ["a role without rights", "platform-api", { DATABASE_URL: "{db:svc_poor}" }, "rights", /permission/, /roles\.sql/],
   ["no free connection", "platform-api", { DATABASE_URL: "{db:svc_late}" }, "database", /53300/, /alter role/],
+  [
+    "a short limit of the role's statements",
+    "platform-api",
+    { DATABASE_URL: "{db:svc_hasty}" },
+    "database",
+    /57014|statement_timeout/,
+    /alter role .* reset statement_timeout/,
+  ],
+  [
+    "a short limit of the role's transactions",
+    "platform-api",
+    { DATABASE_URL: "{db:svc_idle}" },
+    "database",
+    /idle_in_transaction_session_timeout below a second/,
+    /alter role svc_idle reset idle_in/,
+  ],
+  ["one key twice", "platform-api", { SVC_SESSION_SIGNING_KEY: "{one key twice}" }, "signing-key", /twice/, /Remove/],
+  [
+    "two keys with one id",
+    "relay",
+    { SVC_SESSION_JWKS_URL: "{others}/twice" },
+    "session-keys",
+    /two keys.*"/,
+    /Remove/,
+  ],
   ["no such database", "platform-api", { DATABASE_URL: "{db:svc_owner}x" }, "database", /3D000/, /its name/],
   ["no such host", "platform-api", { DATABASE_URL: "postgres://db.invalid/a" }, "database", /ENOTFOUND|AGAIN/, /name/],
   ["a port in use", "relay", { PORT: "{others port}" }, "port", /taken by another program/, /PORT/],
@@ -319,6 +348,7 @@ test.each(faults)("%s: found, with the next step", async (_name, app, env, check
       .replace("{others port}", new URL(others.url).port)
       .replace("{others}", others.url)
       .replace("{other key}", otherKey)
+      .replace("{one key twice}", `{"keys":[${otherKey},${otherKey}]}`)
       .replace(/\{db:(.*)\}/, (_, role: string) => databaseOf(role)),
   ])
   const { code, verdict, findings, stdout } = await examine(app, { ...sound[app], ...Object.fromEntries(filled) })
@@ -367,6 +397,38 @@ test.each<[name: string, app: App, env: () => Env, check: string, text: RegExp]>
   expect(findings).toContainEqual(
     expect.objectContaining({ check, verdict: "warn", text: expect.stringMatching(text) as string }),
   )
+})
+
+test("replicas that count under another prefix are found, not the service's own", async () => {
+  const found = async () =>
+    (await examine("relay", sound.relay)).findings.filter(({ check }) => check === "limits-store")
+  await store.command(`ZADD ${createStoreKeys("svc", "relay").replicas} 1 own`)
+  await store.command(`ZADD ${createStoreKeys("other", "platform-api").replicas} 1 another`)
+  expect(await found()).toMatchObject([
+    {
+      verdict: "warn",
+      text: expect.stringMatching(/platform-api.*"other".*"svc"/) as string,
+      next: expect.stringContaining("SVC_LIMITS_PREFIX") as string,
+    },
+  ])
+  await store.command(`DEL ${createStoreKeys("other", "platform-api").replicas}`)
+  expect(await found()).toMatchObject([{ verdict: "pass" }])
+})
+
+test("several platform processes that count limits for themselves are found", async () => {
+  const alone = { ...sound["platform-api"], SVC_LIMITS_URL: "" }
+  const runs = await Promise.all([1, 2].map(() => startService("platform-api", alone)))
+  const found = async (env: Env) =>
+    (await examine("platform-api", env)).findings.filter(({ text }) => text.includes("counts limits for itself"))
+  await expect
+    .poll(() => found(alone))
+    .toMatchObject([
+      { check: "limits-store", verdict: "warn", next: expect.stringContaining("SVC_LIMITS_REPLICAS to 2") as string },
+    ])
+  expect(await found(sound["platform-api"])).toEqual([])
+  await runs[0]?.stop()
+  await expect.poll(() => found(alone)).toEqual([])
+  await runs[1]?.stop()
 })
 
 test("a store that takes no writes is found, and the check writes nothing", async () => {

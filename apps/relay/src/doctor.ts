@@ -85,12 +85,23 @@ const checkKeys = async (
   const elsewhere = redirected(check, "SVC_SESSION_JWKS_URL", jwksUrl, response)
   if (elsewhere !== undefined) return [elsewhere]
   const { keys } = Object(response.body) as { keys?: unknown }
-  const own = Array.isArray(keys) ? keys.map((key: unknown) => Object(key) as { crv?: unknown; exp?: unknown }) : []
+  const own = Array.isArray(keys)
+    ? keys.map((key: unknown) => Object(key) as { crv?: unknown; exp?: unknown; kid?: unknown })
+    : []
   const usable = own.filter(({ crv, exp }) => crv === "Ed25519" && (typeof exp !== "number" || exp * 1000 > at))
   if (usable.length === 0) {
     const what = own.length === 0 ? `no key set (HTTP ${response.status})` : "no Ed25519 key that hasn't expired"
     return [fail(check, `SVC_SESSION_JWKS_URL has ${what}`, "It must be the platform's /.well-known/jwks.json.")]
   }
+  const twice = usable.find(({ kid }, index) => kid !== undefined && usable.findIndex((one) => one.kid === kid) < index)
+  if (twice !== undefined)
+    return [
+      fail(
+        check,
+        `SVC_SESSION_JWKS_URL has two keys with the id ${JSON.stringify(twice.kid)}, so many verifiers reject all of its tokens`,
+        "Remove one of them from SVC_SESSION_SIGNING_KEY_FILE at the platform, and restart it.",
+      ),
+    ]
   const theirs = response.header("x-svc-issuer") ?? issuer
   if (theirs !== issuer) {
     const text = `the platform signs as ${JSON.stringify(theirs)}, and tokens of ${JSON.stringify(issuer)} are accepted`

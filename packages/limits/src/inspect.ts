@@ -1,9 +1,28 @@
+import type { createClient } from "redis"
 import { type Connect, reasonOf } from "./store.ts"
+import { anyReplicas, readReplicasKey } from "./store-keys.ts"
+
+type Client = Pick<ReturnType<typeof createClient>, "sendCommand">
+
+/** Which replicas have announced themselves in the last minute under another prefix; empty if the store doesn't tell. */
+const othersOf = async (client: Client, prefix: string): Promise<readonly { prefix: string; service: string }[]> => {
+  const keys = new Set<string>()
+  let cursor = "0"
+  do {
+    const scan = ["SCAN", cursor, "MATCH", anyReplicas, "COUNT", "1000"]
+    const [next, found] = (await client.sendCommand(scan)) as unknown as [string, string[]]
+    for (const key of found) keys.add(key)
+    cursor = next
+  } while (cursor !== "0")
+  const read = [...keys].flatMap((key) => readReplicasKey(key) ?? [])
+  return read.filter((one) => one.prefix !== prefix)
+}
 
 /**
  * What a store says of itself, or the code of why it can't be used. It changes nothing.
  *
- * @returns `policy` is what a full store does (maxmemory-policy), where it tells; `refusal` why it takes no writes now
+ * @returns `policy` is what a full store does (maxmemory-policy), where it tells; `refusal` why it takes no writes now; `others`
+ * the replicas that count in it under another prefix
  */
 export const inspectStore = async (
   url: string,
@@ -16,6 +35,7 @@ export const inspectStore = async (
       readonly policy?: string
       readonly isReplica: boolean
       readonly refusal?: string
+      readonly others: readonly { readonly prefix: string; readonly service: string }[]
     }
   | { readonly reason: string }
 > => {
@@ -35,6 +55,7 @@ export const inspectStore = async (
       name: valkey === undefined ? "Redis" : "Valkey",
       version: valkey ?? field("redis_version") ?? "0",
       isReplica: field("role") === "slave",
+      others: await othersOf(client, prefix).catch(() => []),
       ...(policy !== undefined && { policy }),
       ...(refusal !== undefined && { refusal }),
     }

@@ -17,3 +17,12 @@ export const createStoreKeys = (prefix: string, service: string) => {
     place: ({ pool }: Place): string => keyOf("place", pool),
   }
 }
+
+/** All keys in which replicas announce themselves, in the form of the store's SCAN. */
+export const anyReplicas = "*:replicas"
+
+/** The prefix in the name of such a key, and the service. */
+export const readReplicasKey = (key: string): { readonly prefix: string; readonly service: string } | undefined => {
+  const [, prefix, service] = /^(.*):\{([^{}]+)\}:[^:]+:replicas$/.exec(key) ?? []
+  return prefix === undefined || service === undefined ? undefined : { prefix, service }
+}

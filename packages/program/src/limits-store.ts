@@ -31,13 +31,24 @@ export const checkLimitsStore = async (
   }
   if (store.isReplica)
     return [fail(check, "the store is a read-only replica", "Set SVC_LIMITS_URL to the primary server.")]
-  const { name, version, policy = "noeviction", refusal } = store
+  const { name, version, policy = "noeviction", refusal, others } = store
   if (Number.parseFloat(version) < oldest[name])
     return [fail(check, `${name} ${version} is too old`, `Use ${name} ${oldest[name]} or newer.`)]
   if (refusal !== undefined) {
     const next = refusalStep(refusal) ?? "Look into the store's own log."
     return [fail(check, `the store at SVC_LIMITS_URL takes no writes (${refusal})`, next)]
   }
-  if (policy === "noeviction") return [pass(check, `${name} ${version} answers`)]
-  return [warn(check, `a full store forgets counts (${policy})`, "Set its maxmemory-policy to noeviction.")]
+  const found = [
+    ...(policy === "noeviction"
+      ? []
+      : [warn(check, `a full store forgets counts (${policy})`, "Set its maxmemory-policy to noeviction.")]),
+    ...others.map((other) =>
+      warn(
+        check,
+        `replicas of ${other.service} count in this store with the prefix ${JSON.stringify(other.prefix)}, and this service with ${JSON.stringify(prefix)}`,
+        "Set SVC_LIMITS_PREFIX to the same value everywhere. Only another installation has another one.",
+      ),
+    ),
+  ]
+  return found.length > 0 ? found : [pass(check, `${name} ${version} answers`)]
 }

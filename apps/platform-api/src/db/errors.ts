@@ -45,6 +45,8 @@ const steps: Readonly<Record<string, string>> = {
   "42P05": pooling,
   "53100": full,
   "53300": "Raise max_connections of the server, or end connections of other programs.",
+  "57014":
+    "Reset a short statement_timeout of the role and the database (alter role … reset statement_timeout), or find what keeps the server busy.",
   "57P03": "Wait until the server has started or recovered.",
   EACCES: "Make the folder the service's own: chown, mode 0700.",
   EDQUOT: full,

@@ -43,6 +43,12 @@ const look = (queries: Queries) =>
         user: sql<string>`current_user::text`,
         isSuperuser: sql<boolean>`(select rolsuper from pg_roles where rolname = current_user)`,
         free: sql<number>`current_setting('max_connections')::int - (select count(*)::int from pg_stat_activity where backend_type = 'client backend')`,
+        // What the role or the database has. The service's own limit of a statement is longer.
+        short: sql<
+          string | null
+        >`(select min(name) from pg_settings where name in ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout') and reset_val::int between 1 and 999)`,
+        // Each replica has one session that listens.
+        replicas: sql<number>`(select count(*)::int from pg_stat_activity where datname = current_database() and query ilike 'listen %')`,
         migrations: sql<string | null>`to_regclass('schema_migrations')::text`,
       })
       .from(sql`(select) nothing`),
@@ -86,7 +92,12 @@ const failed = (error: unknown): Finding => {
   )
 }
 
-const checkDatabase = async (url: string, now: () => number, wallClock: () => number): Promise<readonly Finding[]> => {
+const checkDatabase = async (
+  url: string,
+  isShared: boolean,
+  now: () => number,
+  wallClock: () => number,
+): Promise<readonly Finding[]> => {
   const open = () => openServerDatabase({ url, statementMs, connections: 1, now })
   const [database, second] = [open(), open()]
   try {
@@ -116,6 +127,14 @@ const checkDatabase = async (url: string, now: () => number, wallClock: () => nu
       const next = `Set default_transaction_read_only to off: alter role ${found.user} reset default_transaction_read_only.`
       add(fail("database", `the role ${found.user} can only read`, next))
     }
+    if (found.short !== null)
+      add(
+        fail(
+          "database",
+          `the role ${found.user} or the database has a ${found.short} below a second, which ends statements or transactions of the service`,
+          `Reset it: alter role ${found.user} reset ${found.short}, and alter database … reset ${found.short}.`,
+        ),
+      )
     if (found.isSuperuser)
       add(
         warn(
@@ -135,6 +154,14 @@ const checkDatabase = async (url: string, now: () => number, wallClock: () => nu
     if (!found.maySee) return [...findings, fail("rights", `${found.user} can't use the schema public`, grant)]
     if (found.free < connectionsPerReplica)
       add(warn("database", `only ${found.free} connections are free`, "Raise max_connections: each replica uses 11."))
+    if (found.replicas > 1 && !isShared)
+      add(
+        warn(
+          "limits-store",
+          `${found.replicas} platform processes use this database, and SVC_LIMITS_URL isn't set: each counts limits for itself, so a client has them ${found.replicas} times`,
+          `Set SVC_LIMITS_URL to one store for all of them, and SVC_LIMITS_REPLICAS to ${found.replicas}.`,
+        ),
+      )
     const migration = await migrationFinding(queries, found.migrations !== null)
     if (migration.verdict === "pass") add(await rightsFinding(queries, found.user))
     return [...findings, migration]
@@ -152,6 +179,15 @@ const checkSigningKey = async (config: Config): Promise<readonly Finding[]> => {
     const isOpen = signingKeyFile !== undefined && (statSync(signingKeyFile).mode & 0o004) !== 0
     if (isOpen)
       return [fail("signing-key", "every user can read SVC_SESSION_SIGNING_KEY_FILE", "Set its mode to 0600.")]
+    const ids = givenKeys.publicKeys.map(({ kid }) => kid)
+    if (new Set(ids).size < ids.length)
+      return [
+        fail(
+          "signing-key",
+          "SVC_SESSION_SIGNING_KEY or its file has one key twice, and many verifiers reject such a set",
+          "Remove one of the two. During a rotation, the set has the old key and the new one.",
+        ),
+      ]
     const served = publicUrl === undefined ? undefined : await ask(`${publicUrl}/.well-known/jwks.json`)
     const { keys } = Object(served !== undefined && "body" in served ? served.body : {}) as { keys?: unknown }
     if (!Array.isArray(keys) || keys.some((key) => Object(key).kid === givenKeys.signing.kid))
@@ -190,6 +226,7 @@ export const platformChecks = async (
   const config = await readConfig(env)
   validateTelemetry(config, env)
   const { databaseUrl, limits, dataFolder, deployHookUrl } = config
+  const { url: store, prefix } = limits
   const embedded = (): readonly Finding[] => [
     config.nodeEnv === "production"
       ? warn(
@@ -199,9 +236,11 @@ export const platformChecks = async (
         )
       : pass("database", "an embedded one in the data folder; its migrations are applied at start"),
   ]
-  const { url: store, prefix } = limits
   return {
-    database: databaseUrl === undefined ? async () => embedded() : () => checkDatabase(databaseUrl, now, wallClock),
+    database:
+      databaseUrl === undefined
+        ? async () => embedded()
+        : () => checkDatabase(databaseUrl, store !== undefined, now, wallClock),
     ...serviceChecks("platform-api", env, config),
     "signing-key": () => checkSigningKey(config),
     "data-folder": async () => checkFolder("data-folder", dataFolder),
