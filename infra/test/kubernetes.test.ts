@@ -1,14 +1,13 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Container, PodSpec } from "kubernetes-types/core/v1.js"
-import type { LabelSelector } from "kubernetes-types/meta/v1.js"
 import { beforeEach, describe, expect, test } from "vitest"
 import { parse } from "yaml"
 import { z } from "zod"
 
 import { readConfig as readRelayConfig } from "../../apps/relay/src/config.ts"
 import { typeProblems } from "./kubernetes-types.ts"
-import { lookUp, noKubectl, renderKustomization } from "./kustomization.ts"
+import { type Labels, lookUp, noKubectl, renderKustomization, selects } from "./kustomization.ts"
 import { services } from "../services.ts"
 import { apps, image, readers, secrets, settingNames } from "./settings.ts"
 
@@ -26,7 +25,6 @@ const manifests = renderKustomization("overlays/example")
 
 const { ofKind, find } = lookUp(manifests)
 
-type Labels = Readonly<Record<string, string>>
 type Pod = { name: string; labels: Labels; spec: PodSpec; container: Container }
 const pods = [...ofKind("Deployment"), ...ofKind("Job")].map(({ metadata, spec }): Pod => {
   const { metadata: labelled, spec: pod } = spec?.template ?? {}
@@ -39,10 +37,6 @@ const pod = (name: string): Pod => {
   if (found === undefined) throw new Error(`there is no pod ${name}`)
   return found
 }
-
-const selects = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector, labels: Labels): boolean =>
-  Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
-  matchExpressions.every(({ key, operator, values = [] }) => operator === "In" && values.includes(labels[key] ?? ""))
 
 test("every manifest is valid for the Kubernetes API", async () => {
   expect(await typeProblems([...base, ...manifests, ...renderKustomization("overlays/scaled")])).toEqual([])

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import type { Deployment } from "kubernetes-types/apps/v1.js"
 import type { Job } from "kubernetes-types/batch/v1.js"
 import type { ConfigMap, Secret, Service, ServiceAccount } from "kubernetes-types/core/v1.js"
+import type { LabelSelector } from "kubernetes-types/meta/v1.js"
 import type { Ingress, NetworkPolicy } from "kubernetes-types/networking/v1.js"
 import type { PodDisruptionBudget } from "kubernetes-types/policy/v1.js"
 import { parseAllDocuments } from "yaml"
@@ -15,6 +16,11 @@ export type Manifest = {
 
 /** Whether the manifests can't be rendered here, because kubectl is missing. In CI that is a failure. */
 export const noKubectl = spawnSync("kubectl", ["version", "--client"]).status !== 0 && process.env["CI"] === undefined
+
+export type Labels = Readonly<Record<string, string>>
+export const selects = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector, labels: Labels): boolean =>
+  Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+  matchExpressions.every(({ key, operator, values = [] }) => operator === "In" && values.includes(labels[key] ?? ""))
 
 // What kustomize appends to the names of generated config maps.
 const nameHash = /-[bcdfghkmt2456789]{10}$/gm

@@ -1,19 +1,28 @@
 // compose.yaml with compose.scaled.yaml as shipped, without a container engine: each replica is a process in its own
 // network namespace, with the names, networks, secrets and environment of its service. Needs root and Debian's iproute2.
 import assert from "node:assert/strict"
-import { execFile, execFileSync, spawnSync } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
-import { createServer, type IncomingMessage } from "node:http"
-import { request } from "node:https"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { promisify } from "node:util"
-import { redisProgram, startPostgres, startProcess, type TestPostgres, type TestProcess } from "@svc/testing"
+import { redisProgram } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { parse } from "yaml"
 
+import {
+  callProxy,
+  createProvider,
+  hasPrograms,
+  type Namespaces,
+  openNamespaces,
+  paddedBodies,
+  place,
+  reachedFrom,
+  type Replica,
+  startDatabase,
+} from "./namespaces.ts"
 import { image } from "./settings.ts"
 
 type Service = {
@@ -54,68 +63,41 @@ const ports: Readonly<Record<string, number>> = {
   "platform-api": 4003,
 }
 
-type Replica = { readonly name: string; readonly service: string; readonly at: ReadonlyMap<string, string> }
-const prefix = `svc${process.pid}`
-const bridges = `${prefix}-bridges`
 const subnets = Object.entries(networks).map(([name, { ipam }], index) => {
   const subnet = ipam?.config[0]?.subnet ?? `172.30.${72 + index}.0/24`
-  return { name, bridge: `br${index}`, prefix: subnet.replace(/0\/24$/, "") }
+  return { name, prefix: subnet.replace(/0\/24$/, "") }
 })
-let address = 9
-const replicas: readonly Replica[] = [...services]
-  .filter(([, { networks: on }]) => on.length > 0)
-  .flatMap(([service, { networks: on, deploy }]) =>
-    Array.from({ length: deploy.replicas ?? 1 }, (_, index) => {
-      address += 1
-      const at = new Map(
-        subnets.filter(({ name }) => on.includes(name)).map((net) => [net.name, `${net.prefix}${address}`]),
-      )
-      return { name: `${service}-${index + 1}`, service, at }
-    }),
-  )
+const replicas = place(
+  subnets,
+  [...services]
+    .filter(([, { networks: on }]) => on.length > 0)
+    .flatMap(([service, { networks: on, deploy }]) =>
+      Array.from({ length: deploy.replicas ?? 1 }, (_, index) => ({ name: `${service}-${index + 1}`, service, on })),
+    ),
+)
 const replica = (name: string): Replica => replicas.find((one) => one.name === name) ?? assert.fail(name)
-const namespaceOf = ({ name }: Replica): string => `${prefix}-${name}`
 /** Where one replica reaches another, like an engine's names: on a network that both share. */
 const addressFor = (from: Replica, to: Replica): string | undefined =>
   [...to.at].find(([network]) => from.at.has(network))?.[1]
 
-const ip = (line: string): void => {
-  try {
-    execFileSync("ip", line.split(" "), { stdio: ["ignore", "ignore", "pipe"] })
-  } catch (cause) {
-    throw new Error(`this test needs root, iproute2 and a kernel that allows network namespaces: ip ${line}`, { cause })
-  }
-}
-
-const needed = ["ip", "bash", "caddy", "psql", "mount"]
-const isMissing =
-  process.getuid?.() !== 0 ||
-  redisProgram() === undefined ||
-  needed.some((name) => spawnSync("sh", ["-c", `command -v ${name}`]).status !== 0)
+const isMissing = redisProgram() === undefined || !hasPrograms("caddy")
 
 describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topology", { timeout: 60_000 }, () => {
   let folder: string
-  let postgres: TestPostgres
-  const running = new Map<string, TestProcess>()
-  const provider = createServer((incoming, response) => {
-    const chunks: Buffer[] = []
-    incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
-    incoming.on("end", () => {
-      const { id } = JSON.parse(Buffer.concat(chunks).toString()) as { id: unknown }
-      response.setHeader("content-type", "application/json").end(JSON.stringify({ jsonrpc: "2.0", id, result: 123 }))
-    })
-  })
+  let postgres: Awaited<ReturnType<typeof startDatabase>>
+  let namespaces: Namespaces
   // This process is the internet: the provider, and the proxy's callers.
+  const provider = createProvider()
   const outside = subnets.find(({ name }) => name === "outside") ?? assert.fail()
   let providerUrl: string
 
-  /** The command that runs a script inside a replica, with only its own names and secrets. */
-  const inside = (one: Replica, script: string): [string, string[]] => {
+  /** The script as it runs inside a replica, with only its own names and secrets. */
+  const inside = (one: Replica, script: string): string => {
     const secrets = (services.get(one.service)?.secrets ?? []).map(
       (secret) => `cp ${folder}/${secret} /run/secrets/${secret} && `,
     )
     const mounts = `mount --bind ${folder}/hosts-${one.name} /etc/hosts && mount -t tmpfs tmpfs /run && mkdir /run/secrets`
-    return ["ip", ["netns", "exec", namespaceOf(one), "bash", "-c", `${mounts} && ${secrets.join("")}${script}`]]
+    return `${mounts} && ${secrets.join("")}${script}`
   }
   const environmentOf = ({ service, name }: Replica): Record<string, string> => ({
     PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`,
@@ -129,8 +111,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topol
   })
   const run = async (name: string, script: string): Promise<string> => {
     const one = replica(name)
-    const [command, args] = inside(one, script)
-    return (await promisify(execFile)(command, args, { env: environmentOf(one) })).stdout
+    return namespaces.run(one, inside(one, script), environmentOf(one))
   }
   const app = (service: string, args = ""): string => {
     const folderOf = service === "migrate" ? "platform-api" : service
@@ -139,34 +120,14 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topol
   }
   const start = async (name: string, script: string, ready: RegExp): Promise<void> => {
     const one = replica(name)
-    const child = startProcess(...inside(one, script), { env: environmentOf(one) })
-    running.set(name, child)
-    await child.waitFor(ready)
+    await namespaces.start(one, inside(one, script), ready, environmentOf(one))
   }
   const startApp = (name: string): Promise<void> => start(name, app(replica(name).service), /"msg":"listening"/)
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "svc-topology-"))
-    ip(`netns add ${bridges}`)
-    for (const { bridge } of subnets) {
-      ip(`-n ${bridges} link add ${bridge} type bridge`)
-      ip(`-n ${bridges} link set ${bridge} up`)
-    }
-    const connect = (to: string, bridge: string, at: string, id: string): void => {
-      ip(`-n ${bridges} link add v${id} type veth peer name ${id} netns ${to}`)
-      ip(`-n ${bridges} link set v${id} master ${bridge} up`)
-      ip(`${to === "1" ? "" : `-n ${to} `}addr add ${at}/24 dev ${id}`)
-      ip(`${to === "1" ? "" : `-n ${to} `}link set ${id} up`)
-    }
-    connect("1", outside.bridge, `${outside.prefix}1`, `o${process.pid}`)
-    for (const [index, one] of replicas.entries()) {
-      ip(`netns add ${namespaceOf(one)}`)
-      ip(`-n ${namespaceOf(one)} link set lo up`)
-      for (const { name, bridge } of subnets) {
-        const at = one.at.get(name)
-        if (at !== undefined) connect(namespaceOf(one), bridge, at, `${bridge}e${index}`)
-      }
-      if (one.at.has("outside")) ip(`-n ${namespaceOf(one)} route add default via ${outside.prefix}1`)
+    namespaces = openNamespaces(subnets, replicas, ["outside"])
+    for (const one of replicas) {
       const hosts = replicas.map((other) => `${addressFor(one, other) ?? "#"} ${other.service}\n`)
       writeFileSync(join(folder, `hosts-${one.name}`), `127.0.0.1 localhost\n${hosts.join("")}`)
       mkdirSync(join(folder, one.name))
@@ -176,23 +137,11 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topol
     providerUrl = `http://${outside.prefix}1:${(provider.address() as AddressInfo).port}`
 
     // The image's server has one superuser, the owner.
-    postgres = await startPostgres()
-    spawnSync("psql", [
-      "-qc",
-      "create role svc_owner superuser login",
-      "-c",
-      "create database svc owner svc_owner",
-      postgres.url,
-    ])
-    const socket = `${dirname(realpathSync(`/proc/${await postgres.pid()}/cwd`))}/.s.PGSQL.${postgres.port}`
-    const forward = `const net = require("node:net")
-      net.createServer((one) => { const other = net.connect("${socket}"); one.pipe(other).pipe(one)
-        one.on("error", () => other.destroy()); other.on("error", () => one.destroy()) })
-        .listen(5432, "0.0.0.0", () => console.log("ready"))`
+    postgres = await startDatabase("create role svc_owner superuser login", "create database svc owner svc_owner")
     const [, ...valkey] = services.get("valkey")?.command ?? []
     const valkeyArgs = valkey.map((arg) => `'${arg}'`).join(" ")
     await Promise.all([
-      start("postgres-1", `exec node -e '${forward}'`, /ready/),
+      start("postgres-1", postgres.script, /ready/),
       // As in the image, whose server can be reached only from its network.
       start(
         "valkey-1",
@@ -225,48 +174,25 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topol
   }, 120_000)
 
   afterAll(async () => {
-    for (const child of running.values()) child.kill("SIGKILL")
-    await Promise.allSettled([...running.values()].map(({ exited }) => exited))
+    await namespaces?.close()
     await postgres?.stop()
     provider.close()
-    for (const name of [bridges, ...replicas.map(namespaceOf)]) spawnSync("ip", ["netns", "delete", name])
     rmSync(folder, { recursive: true, force: true })
   })
 
-  /** Sends a request through the proxy, from outside. */
-  const ask = async (service: string, path: string, body?: string, headers: Record<string, string> = {}) => {
-    const host = `${service}.localhost`
-    const length =
-      body === undefined ? {} : { "content-length": String(body.length), "content-type": "application/json" }
-    const call = request({
-      host: replica("proxy-1").at.get("outside"),
-      port: 8443,
-      servername: host,
-      rejectUnauthorized: false,
-      agent: false,
-      path,
-      method: body === undefined ? "GET" : "POST",
-      headers: { host, ...length, ...headers },
-    }).end(body)
-    const [response] = (await once(call, "response")) as [IncomingMessage]
-    const chunks: Buffer[] = []
-    for await (const chunk of response) chunks.push(chunk as Buffer)
-    return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }
-  }
+  const call = callProxy(replica("proxy-1").at.get("outside") ?? assert.fail(), 8443)
+  const ask = (service: string, ...rest: [path: string, body?: string, headers?: Record<string, string>]) =>
+    call(`${service}.localhost`, ...rest)
 
   test("every service reaches only those of its networks, and only proxy and relay reach the internet", async () => {
     const servers = replicas.filter(({ service }) => service in ports)
-    const provides = { at: `${outside.prefix}1`, port: Number(new URL(providerUrl).port), service: "internet" }
+    const provides = { at: `${outside.prefix}1`, port: Number(new URL(providerUrl).port), name: "internet" }
     const reached = await Promise.all(
       servers.map(async (from) => {
         const targets = servers
           .filter(({ service }) => service !== from.service)
-          .flatMap(({ at, service }) => [...at.values()].map((to) => ({ at: to, port: ports[service], service })))
-        const tries = [...targets, provides].map(
-          ({ at, port, service }) => `(timeout 2 bash -c '</dev/tcp/${at}/${port}' 2>/dev/null && echo ${service}) &`,
-        )
-        const lines = (await run(from.name, `{ ${tries.join(" ")} wait; }`)).trim().split("\n")
-        return [from.name, [...new Set(lines)].toSorted()] as const
+          .flatMap(({ at, service }) => [...at.values()].map((to) => ({ at: to, port: ports[service], name: service })))
+        return [from.name, await reachedFrom(namespaces, from, [...targets, provides])] as const
       }),
     )
     expect(Object.fromEntries(reached)).toEqual({
@@ -298,7 +224,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topol
 
   test("while a replica stops, is dead and starts again, no read or POST is lost", async () => {
     const paths = { relay: "/transactions/v1/block-height", api: "/ws/sessions" }
-    const bodies = [undefined, ...[1_024, 10_240, 102_400].map((size) => `{}${" ".repeat(size - 2)}`)]
+    const bodies = [undefined, ...paddedBodies()]
     const burst = async (): Promise<void> => {
       const asked = Object.entries(paths).flatMap(([service, path]) =>
         bodies.map((body) => ask(service, body === undefined ? "/livez" : path, body)),
@@ -314,7 +240,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topol
       "platform-api-1": "SIGTERM",
       "platform-api-2": "SIGKILL",
     } as const)) {
-      const child = running.get(name) ?? assert.fail()
+      const child = namespaces.of(name)
       await burst()
       child.kill(signal)
       if (signal === "SIGTERM") await burst()
