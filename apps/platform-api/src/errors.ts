@@ -55,7 +55,7 @@ export const errors = defineErrors({
     ],
     "invalid-api-key": [
       "The API key is unknown.",
-      "It is mistyped, revoked or from another service. Use another key of the account, or sign up again.",
+      "It is mistyped, revoked or from another service. Use another key of the account. If none is left, an agent signs up again and a person asks the operator.",
     ],
     "disabled-api-key": [
       "The API key is disabled.",
