@@ -6,6 +6,7 @@ import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Browser, noBrowser, looks, startChromium, type Tab } from "./browser/chromium.ts"
 import { newKeys } from "./browser/new-keys.ts"
 import { faultsOf, keptBy, nothingKept } from "./browser/faults.ts"
+import { tooSmall } from "./browser/heights.ts"
 
 type Transfer = { readonly amount: { readonly lamports: string; readonly sol: number } }
 
@@ -85,6 +86,23 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
     expect(await rows().first().innerText()).toBe(held)
     await page.getByRole("button", { name: "Resume" }).click()
     await told("Live.")
+  })
+
+  test("on a touch screen every control of the live panel is at least 40 px high", async () => {
+    const context = await tab.page
+      .context()
+      .browser()
+      ?.newContext({
+        hasTouch: true,
+        isMobile: true,
+        viewport: { width: 375, height: 800 },
+      })
+    const page = await (context ?? tab.page.context()).newPage()
+    await page.goto(at("/stacks/transfers"))
+    await page.locator(`${panel} tbody .copy`).first().waitFor()
+    await page.getByText("Columns").click()
+    expect(await tooSmall(page)).toEqual([])
+    await context?.close()
   })
 
   test("a reader chooses a view, a record, columns and the chart; the page describes the same for other programs", async () => {

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Browser, noBrowser, startChromium, type Tab } from "./browser/chromium.ts"
-import { faultsOf, keptBy, nothingKept, reportPolicy } from "./browser/faults.ts"
-import { uneven } from "./browser/heights.ts"
+import { faultsOf, keptBy, nothingKept, reportPolicy, tooWide } from "./browser/faults.ts"
+import { tooSmall, uneven } from "./browser/heights.ts"
+import { onPaper } from "./browser/paper.ts"
 import { newKeys } from "./browser/new-keys.ts"
 import { createWallet } from "@svc/testing/wallet"
 
@@ -29,13 +30,6 @@ const looks = (
   scheme,
   options: full || rules.length === 0 ? {} : { runOnly: [...rules] },
 }))
-
-/** The tables, or the page itself, that have more to the side. */
-const tooWide = (): Promise<string[]> =>
-  tab.page.evaluate(() => {
-    const wide = [...document.querySelectorAll(".table, html")].filter((one) => one.scrollWidth > one.clientWidth)
-    return wide.map((one) => `${one.clientWidth} of ${one.scrollWidth}: ${one.textContent.slice(0, 200)}`)
-  })
 
 describe.skipIf(noBrowser)("the pages in a browser", () => {
   beforeAll(async () => {
@@ -190,7 +184,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
       await page.goto(at(`${path}.html`))
       for (const width of [1280, 1440, 1920]) {
         await page.setViewportSize({ width, height: 800 })
-        expect(await tooWide(), `${path} ${width} px`).toEqual([])
+        expect(await tooWide(page), `${path} ${width} px`).toEqual([])
       }
     }
   })
@@ -214,8 +208,62 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     expect(cells).toBeGreaterThan(1000)
     for (const width of [320, 375, 640, 768, 1024, 1200, 1280, 1440, 1920]) {
       await page.setViewportSize({ width, height: 800 })
-      expect(await tooWide(), `${width} px`).toEqual([])
+      expect(await tooWide(page), `${width} px`).toEqual([])
     }
+  })
+
+  const several = ["/", "/getting-started", "/errors", "/reference/platform/get-stack", "/stacks", "/search?q=key"]
+
+  test("on a touch screen every control is at least 40 px high, and the contents take one line", async () => {
+    const context = await tab.page
+      .context()
+      .browser()
+      ?.newContext({
+        hasTouch: true,
+        isMobile: true,
+        viewport: { width: 375, height: 800 },
+      })
+    const page = await (context ?? tab.page.context()).newPage()
+    for (const path of [...several, "/stacks/transfers"]) {
+      await page.goto(at(path))
+      expect(await tooSmall(page), path).toEqual([])
+    }
+    expect((await page.locator(".contents").boundingBox())?.height).toBeLessThan(45)
+    await page.locator("button.menu").click()
+    expect(await tooSmall(page)).toEqual([])
+    await context?.close()
+  })
+
+  test("on paper a page has no navigation, nothing that sticks or scrolls, and no line that is cut", async () => {
+    for (const path of [...several, "/configuration"]) {
+      await tab.page.goto(at(path))
+      expect(await onPaper(tab.page), path).toEqual([])
+    }
+  })
+
+  test("in the reader's own colours it shows what is current, chosen and focused, and every button has its text", async () => {
+    const { page } = tab
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.emulateMedia({ forcedColors: "active" })
+    const outlined = (selector: string) =>
+      page.locator(selector).evaluate((one) => getComputedStyle(one).outlineStyle === "solid")
+    await page.goto(at("/reference/platform/get-stack.html"))
+    expect(await outlined(".sidebar [aria-current]")).toBe(true)
+    expect(await outlined(".tabs [aria-pressed=true]")).toBe(true)
+    const send = page.getByRole("button", { name: "Send request" })
+    const [color, back, border] = await send.evaluate((one) => {
+      const style = getComputedStyle(one)
+      return [style.color, style.backgroundColor, style.borderStyle]
+    })
+    expect(color).not.toBe(back)
+    expect(border).toBe("solid")
+    await page.keyboard.press("/")
+    expect(await outlined(".top input")).toBe(true)
+    await page.keyboard.type("rotate")
+    await page.locator(".found [role=option]").first().waitFor()
+    await page.keyboard.press("ArrowDown")
+    expect(await outlined(".found [aria-selected=true]")).toBe(true)
+    await page.emulateMedia({ forcedColors: null })
   })
 
   test("an operation's page can send a read, a session and a simulation; it stores nothing, and sends have no form", async () => {

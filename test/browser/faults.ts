@@ -57,6 +57,13 @@ export const faultsOf = async (page: Page, options: axe.RunOptions = {}): Promis
   return shift < mostShift ? found : [...found, `layout shift ${shift.toFixed(3)}`]
 }
 
+/** The tables, or the page itself, that have more to the side. */
+export const tooWide = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(() => {
+    const wide = [...document.querySelectorAll(".table, html")].filter((one) => one.scrollWidth > one.clientWidth)
+    return wide.map((one) => `${one.clientWidth} of ${one.scrollWidth}: ${one.textContent.slice(0, 200)}`)
+  })
+
 /** What the page's origin keeps in the browser. */
 export const keptBy = (page: Page): Promise<{ local: string[]; session: string[]; cookie: string }> =>
   page.evaluate(() => ({
