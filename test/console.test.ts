@@ -6,8 +6,9 @@ import { promisify } from "node:util"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Browser, noBrowser, looks, startChromium, type Tab } from "./browser/chromium.ts"
-import { faultsOf, keptBy, nothingKept, reportPolicy } from "./browser/faults.ts"
-import { uneven } from "./browser/heights.ts"
+import { faultsOf, keptBy, nothingKept, reportPolicy, tooWide } from "./browser/faults.ts"
+import { cutChoices, tooSmall, uneven } from "./browser/heights.ts"
+import { onPaper } from "./browser/paper.ts"
 import { createPerson } from "../scripts/running/operate.ts"
 
 const platform = join(import.meta.dirname, "../apps/platform-api")
@@ -81,9 +82,10 @@ const wholePage = () =>
 describe.skipIf(noBrowser)("the console in a browser", () => {
   beforeAll(async () => {
     browser = await startChromium()
-    instance = await startInstance(undefined, async (folder) => {
+    const prepare = async (folder: string): Promise<void> => {
       person = await createPerson({ SVC_DATA_DIR: folder }, "owner@example.org")
-    })
+    }
+    instance = await startInstance(undefined, prepare, { settings: { SVC_SIGNUPS_PER_HOUR: "100" } })
     agent = await newAgent()
     keys.add(person)
     tab = await browser.open("about:blank")
@@ -106,6 +108,10 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
   test("a visitor creates an agent: its key is shown once, used at once, and never in a URL", async () => {
     const { page } = tab
     await page.goto(consoleAt())
+    await input().waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollHeight <= innerHeight), "nothing to scroll").toBe(
+      true,
+    )
     await page.getByLabel("Name", { exact: true }).fill("price-watcher")
     await button("Create an agent").click()
     const shown = page.getByRole("region", { name: /^New key / })
@@ -139,6 +145,80 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await alert().filter({ hasText: "invalid-api-key" }).waitFor()
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
     expect(await input().inputValue()).toBe("")
+    await input().fill("hello")
+    await page.keyboard.press("Enter")
+    await page.locator(root).getByRole("status").filter({ hasText: "isn't a whole secret key" }).waitFor()
+    expect(await alert().count(), "one refusal at a time").toBe(0)
+    await input().fill(`svc_sk_${"A".repeat(38)}`)
+    await page.keyboard.press("Enter")
+    await alert().filter({ hasText: "a person asks the operator" }).waitFor()
+  })
+
+  test("a sign-up without a response says what to do, and a rejected one that nothing was created", async () => {
+    const { page } = tab
+    await page.goto(consoleAt())
+    const cors = { "access-control-allow-origin": "*", "access-control-expose-headers": "*" }
+    const json = { error: "Too many sign-ups", code: "rate-limit-exceeded", retryable: true, request_id: "r-1" }
+    for (const status of [0, 429]) {
+      await page.route("**/api/agents/signup", (route) => {
+        if (route.request().method() === "OPTIONS") return route.continue()
+        return status === 0 ? route.abort() : route.fulfill({ status, headers: cors, json })
+      })
+      await button("Create an agent").click()
+      await alert()
+        .filter({ hasText: status === 0 ? "network-error" : "Too many" })
+        .waitFor()
+      const text = await page.locator(root).innerText()
+      expect(text.includes("No agent was created."), String(status)).toBe(status > 0)
+      expect(text.includes("create another one once the platform API responds"), String(status)).toBe(status === 0)
+      await page.unrouteAll()
+    }
+  })
+
+  test("a busy button keeps the focus, and further clicks send nothing", async () => {
+    const { page } = tab
+    const check = async (name: string | RegExp, path: string): Promise<void> => {
+      const [sent, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      let times = 0
+      await page.route(path, async (route) => {
+        if (route.request().method() === "OPTIONS") return route.continue()
+        times++
+        sent.resolve()
+        await released.promise
+        return route.continue()
+      })
+      await button(name).focus()
+      await page.keyboard.press("Enter")
+      await sent.promise
+      const busy = page.locator("button:focus[aria-disabled=true]")
+      await busy.waitFor()
+      await page.keyboard.press("Enter")
+      await busy.click({ force: true })
+      released.resolve()
+      await busy.waitFor({ state: "detached" })
+      expect(times, String(name)).toBe(1)
+      await page.unrouteAll()
+    }
+    await page.goto(consoleAt())
+    await page.evaluate(() => sessionStorage.clear())
+    await page.goto("about:blank")
+    await page.goto(consoleAt())
+    await check("Create an agent", "**/api/agents/signup")
+    await button("I've stored it").click()
+    await check("Read the relay's limits for this account", "**/ws/sessions")
+    await page.getByRole("link", { name: "Keys", exact: true }).click()
+    await page.getByLabel("Name").fill("worker")
+    await check("Mint", "**/api/agents/me/keys")
+    await button("I've stored it").click()
+    await page.locator("tbody tr", { hasText: "worker" }).getByRole("button", { name: "Disable" }).click()
+    await check("Disable", "**/disable")
+    await button("Sign out").click()
+    await input().fill(agent)
+    await check("Sign in", "**/api/agents/me/keys?limit=1")
+    await signIn(person, "stacks")
+    await drop(JSON.stringify(ast))
+    await page.getByLabel("Name in the registry").fill("other")
+    await check("Check", "**/check")
   })
 
   test("a key can be minted, copied, disabled, enabled, rotated and revoked, with a warning of what stops", async () => {
@@ -307,8 +387,22 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
           .getByRole("dialog")
           .getByRole("option", { name: /^1, \w{3} \d/ })
           .waitFor({ state: "attached" })
+      const { promise: released, resolve: release } = Promise.withResolvers<void>()
+      await page.route("**/api/deployments?limit=100", async (route) => {
+        await released
+        await route.continue()
+      })
       await confirm(verb)
+      // The table knows nothing new of the deployment yet.
+      if (verb === "Roll back")
+        await row
+          .getByRole("status")
+          .filter({ hasText: /^Build 3 completed/ })
+          .waitFor()
+      release()
       await expect.poll(registry, { timeout: 20_000 }).toBe(then)
+      await row.getByText("Build").waitFor({ state: "detached" })
+      await page.unrouteAll()
     }
     await page.goto(consoleAt("changes"))
     await page.getByRole("region", { name: "Changes" }).getByText("restored").first().waitFor()
@@ -331,7 +425,9 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await page.getByLabel("Name in the registry").fill("other")
     release()
     await page.waitForFunction(() =>
-      [...document.querySelectorAll("button")].some((one) => one.textContent === "Check" && !one.disabled),
+      [...document.querySelectorAll("button")].some(
+        (one) => one.textContent === "Check" && one.ariaDisabled !== "true",
+      ),
     )
     expect(await button("Publish…").count()).toBe(0)
     await page.unrouteAll()
@@ -359,6 +455,34 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await page.getByText("The operator has lowered none").waitFor()
     await page.goto(consoleAt("specs/1"))
     await page.getByText("The local stream of pnpm start serves public stacks only.").waitFor()
+  })
+
+  test("only a public stack's name and run link to its page", async () => {
+    const { page } = tab
+    await signIn(person, "runs/1")
+    await page.getByText("Next: its versions").waitFor()
+    expect(await page.locator(`${root} a[href*="/stacks/"]`).count()).toBe(0)
+    await page.goto(consoleAt("changes"))
+    const changes = page.getByRole("region", { name: "Changes" })
+    await changes.locator("a[href='/stacks/transfers']").first().waitFor()
+    await changes.locator("a[href='#/specs/1']").first().waitFor()
+    expect(await changes.locator("a[href='/stacks/wallets']").count()).toBe(0)
+  })
+
+  test("the manual's table has the console's views, and an address that is none of them opens none", async () => {
+    const { page } = tab
+    await signIn(person)
+    const manual = await (await fetch(`${instance.docsUrl}/console.md`)).text()
+    const rows = [...manual.matchAll(/^\| ([A-Z]\w+) \|/gm)].map(([, name]) => name)
+    const tabs = page.getByRole("navigation", { name: "Console" }).getByRole("link")
+    expect(await tabs.allTextContents()).toEqual(rows.slice(1))
+    for (const view of ["constructor", "specs", "specs/abc", "specs/0", "runs/01", "keys/1", "keys/", "Keys"]) {
+      await page.goto(consoleAt(view))
+      await page.getByRole("heading", { name: "There is no such view" }).waitFor()
+      expect(await tabs.and(page.locator("[aria-current]")).count(), view).toBe(0)
+      await page.goto(consoleAt("usage"))
+      await page.getByRole("heading", { name: "Usage" }).waitFor()
+    }
   })
 
   test("the commands shown in each view do what the view does", async () => {
@@ -441,6 +565,15 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(await alert().innerText()).toMatch(/Status 401, code invalid-api-key, request \S+/)
     expect(await alert().innerText()).toContain("This tab still keeps the key")
     expect(await page.evaluate(() => sessionStorage.length)).toBe(2)
+    await page.getByRole("link", { name: "Account", exact: true }).click()
+    await alert().filter({ hasText: "invalid-api-key" }).waitFor()
+    await page.waitForLoadState("networkidle")
+    expect(await page.locator(root).innerText(), "the registry responds to such a key as to anybody").not.toMatch(
+      /limits/i,
+    )
+    await button("Sign out").click()
+    await page.getByText("this tab has forgotten the key").waitFor()
+    expect(await page.locator(root).innerText()).not.toContain("still works")
 
     await signIn(agent, "usage")
     // What signing in reads has come.
@@ -456,7 +589,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
       })
     })
     await button("Read again").click()
-    await alert().filter({ hasText: "Nothing is sent for 10 minutes" }).waitFor()
+    await alert().filter({ hasText: "Wait 10 minutes, as the service asks" }).waitFor()
     for (const view of ["Keys", "Stacks", "Account"]) {
       await page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: view }).click()
       await alert().first().waitFor()
@@ -466,7 +599,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await button("Sign out").click()
     await input().fill(agent)
     await button("Sign in").click()
-    await alert().filter({ hasText: "Nothing is sent for" }).waitFor()
+    await alert().filter({ hasText: "Wait 10 minutes" }).waitFor()
     expect(times).toBe(1)
   })
 
@@ -602,8 +735,6 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await button(/^Revoke svc_pk_/).click()
     await page.getByRole("dialog").waitFor()
     expect(await faultsOf(tab.page)).toEqual([])
-    await page.goto(consoleAt("constructor"))
-    await page.getByRole("heading", { name: "There is no such view" }).waitFor()
   })
 
   test("a browser that blocks storage gets a message", async () => {
@@ -634,7 +765,30 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
         expect(await faultsOf(tab.page), `${view} ${width} ${colorScheme}`).toEqual([])
       }
+      for (const width of [375, 768, 1920]) {
+        await page.setViewportSize({ width, height: 800 })
+        expect(await tooWide(page), `${view} ${width}`).toEqual([])
+      }
+      await page.setViewportSize({ width: 375, height: 600 })
+      expect(
+        await page.locator("td").evaluateAll((cells) => cells.map((one) => getComputedStyle(one).textAlign)),
+        view,
+      ).not.toContain("end")
+      expect(await onPaper(page), view).toEqual([])
     }
+    await page.goto(consoleAt("stacks"))
+    await drop(JSON.stringify(ast))
+    await page.getByLabel("Name in the registry").waitFor()
+    for (const width of [320, 375]) {
+      await page.setViewportSize({ width, height: 600 })
+      expect(await cutChoices(page)).toEqual([])
+    }
+    // The tab stands above what takes the focus.
+    await page.getByRole("link", { name: "Run 1", exact: true }).click()
+    await page.getByRole("heading", { name: "Run 1" }).waitFor()
+    const [head, current] = [page.locator(".top"), page.locator(".views [aria-current]")]
+    const [above, below] = [await head.boundingBox(), await current.boundingBox()]
+    expect((above?.y ?? 0) + (above?.height ?? 0)).toBeLessThanOrEqual(below?.y ?? 0)
     await page.setViewportSize({ width: 1280, height: 800 })
     await page.goto(consoleAt())
     await page.getByRole("link", { name: "Account" }).focus()
@@ -657,6 +811,28 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await input().waitFor()
     expect(await faultsOf(tab.page)).toEqual([])
     expect(tab.console()).toEqual([])
+  })
+
+  test("on a touch screen every control is at least 40 px high", async () => {
+    const context = await tab.page
+      .context()
+      .browser()
+      ?.newContext({
+        hasTouch: true,
+        isMobile: true,
+        viewport: { width: 375, height: 800 },
+      })
+    const page = await (context ?? tab.page.context()).newPage()
+    await page.goto(consoleAt())
+    expect(await tooSmall(page)).toEqual([])
+    await page.getByLabel("Secret key").fill(person)
+    await page.keyboard.press("Enter")
+    for (const view of ["account", "keys", "usage", "stacks", "specs/1", "runs/1", "changes"]) {
+      await page.goto(consoleAt(view))
+      await page.locator(`${root} :is(table, dl, [role=log])`).first().waitFor()
+      expect(await tooSmall(page), view).toEqual([])
+    }
+    await context?.close()
   })
 
   test("no key was in a URL, a log or browser storage, or was sent anywhere but to the API", async () => {

@@ -39,6 +39,8 @@ export const AccountView = ({ profile }: { readonly profile: Reading<Profile> })
   const keys = useRead<Keys>(keysAt)
   const registry = useRead<readonly unknown[]>(registryPath)
   const error = keys.error ?? profile.error ?? registry.error
+  // The registry responds to a refused key as to anybody, with the limits of anybody.
+  const isRefused = error?.status === 401 || error?.status === 403 || registry.header?.("x-auth-ignored") != null
   const current = keys.body?.find((key) => key.current)
   const usable = keys.body?.filter(({ status, replaced_by: next }) => status === "active" && next === undefined) ?? []
   const who: readonly Row[] = isPerson
@@ -65,17 +67,21 @@ export const AccountView = ({ profile }: { readonly profile: Reading<Profile> })
       <Failure error={error} />
       {who.length + own.length === 0 && error === undefined && <NotRead />}
       <Facts rows={[...who, ...own]} />
-      <h3>Limits in force</h3>
-      <Facts
-        rows={[
-          ["Active keys", keys.body === undefined ? "…" : String(usable.length)],
-          ["Registry reads with this key", registry.header === undefined ? "…" : limitText(registry.header)],
-        ]}
-      />
-      <TokenLimits />
-      <p>
-        <a href={`${root}/limits.html`}>Limits</a> lists all others.
-      </p>
+      {!isRefused && (
+        <>
+          <h3>Limits in force</h3>
+          <Facts
+            rows={[
+              ["Active keys", keys.body === undefined ? "…" : String(usable.length)],
+              ["Registry reads with this key", registry.header === undefined ? "…" : limitText(registry.header)],
+            ]}
+          />
+          <TokenLimits />
+          <p>
+            <a href={`${root}/limits.html`}>Limits</a> lists all others.
+          </p>
+        </>
+      )}
       <AsCurl
         requests={[...(isPerson ? [] : [{ path: "/api/agents/me" }]), { path: keysAt }, { path: registryPath }]}
       />

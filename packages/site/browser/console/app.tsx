@@ -6,8 +6,8 @@ import { SignIn } from "./sign-in.tsx"
 import { Views } from "./views.tsx"
 
 const checkMs = 10_000
-const idleNote = `The key was forgotten after ${idleMinutes} minutes without use. It still works: revoke it where that is wrong.`
-const outNote = "Signed out: this tab has forgotten the key. The key itself still works until you revoke it."
+const idleNote = `The key was forgotten after ${idleMinutes} minutes without use. That doesn't revoke it.`
+const outNote = "Signed out: this tab has forgotten the key. That doesn't revoke it."
 
 /** Whether a key is kept now. While someone is here, it stays. */
 const useKept = () => {

@@ -1,4 +1,4 @@
-import { type ConnectionState, createPlatform, type RegistryChange, type Spec } from "@svc/client"
+import { type ConnectionState, createPlatform, type RegistryChange, type Spec, type Stack } from "@svc/client"
 import type { SvcError } from "@svc/client/http"
 import { useEffect, useState } from "preact/hooks"
 import { Connection, goesOn } from "../connection.tsx"
@@ -51,7 +51,7 @@ const useChanges = () => {
 const textOf = ({ kind, version, previous_version: before, message, successor }: RegistryChange): string =>
   [
     kind.replaceAll("_", " "),
-    version === undefined ? "" : `version ${version}${before === undefined ? "" : `, before ${before}`}`,
+    version === undefined ? "" : `version ${version}${before === undefined ? "" : `, was ${before}`}`,
     message === undefined ? "" : `“${brief(message, 200)}”`,
     successor === undefined ? "" : `use ${successor}`,
   ]
@@ -62,14 +62,19 @@ const textOf = ({ kind, version, previous_version: before, message, successor }:
 export const ChangesView = () => {
   const { changes, connection, changedAt, error } = useChanges()
   const specs = useList<Spec>("/api/specs?limit=100")
-  /** A public stack has a page; what else the account can read has a view here. */
-  const linkTo = (stack: string): string => {
-    const spec = specs.items?.find(({ name, visibility }) => name === stack && visibility !== "public")
-    return spec === undefined ? `${root}/stacks/${encodeURIComponent(stack)}` : `#/specs/${spec.id}`
+  const stacks = useList<Stack>("/api/registry?limit=100")
+  /** A public stack has a page, and what is the account's own or shared with it a view here. */
+  const linked = (stack: string) => {
+    const isIt = ({ name }: { readonly name: string }): boolean => name === stack
+    const spec = specs.items?.find(isIt)
+    const text = brief(stack, 64)
+    if (stacks.items?.find(isIt)?.visibility === "public")
+      return <a href={`${root}/stacks/${encodeURIComponent(stack)}`}>{text}</a>
+    return spec === undefined ? text : <a href={`#/specs/${spec.id}`}>{text}</a>
   }
   const rows = (changes ?? []).map((change) => [
     when(change.at),
-    <a href={linkTo(change.stack)}>{brief(change.stack, 64)}</a>,
+    linked(change.stack),
     textOf(change),
     change.verdict === "breaking" ? <span class="badge warn">breaking</span> : (change.verdict ?? ""),
   ])

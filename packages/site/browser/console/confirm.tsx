@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
-import { Failure, mayBeDone } from "./failure.tsx"
+import { Failure, lookFirst, mayBeDone } from "./failure.tsx"
 import { useTry } from "./use-read.ts"
 
 type Props = {
@@ -12,13 +12,13 @@ type Props = {
   /** What stops, and how to go back. */
   readonly children: ComponentChildren
   /** What to do if the response was lost. */
-  readonly ifLost?: string
+  readonly ifLost?: string | undefined
   readonly onConfirm: () => Promise<void>
   readonly onClose: () => void
 }
 
 /** Asks before something ends or is published. The dialog stays until it succeeds or the reader closes it, and says why it failed. */
-export const Confirm = ({ title, verb, isEnd, children, ifLost, onConfirm, onClose }: Props) => {
+export const Confirm = ({ title, verb, isEnd, children, ifLost = lookFirst, onConfirm, onClose }: Props) => {
   const dialog = useRef<HTMLDialogElement>(null)
   const { error, isBusy, attempt } = useTry()
   const open = (): void => dialog.current?.showModal()
@@ -29,15 +29,15 @@ export const Confirm = ({ title, verb, isEnd, children, ifLost, onConfirm, onClo
       <h2 id="frame.confirm-title">{title}</h2>
       {children}
       <Failure error={error} />
-      {ifLost !== undefined && mayBeDone(error) && <p>{ifLost}</p>}
+      {mayBeDone(error) && <p>{ifLost}</p>}
       <div class="controls">
-        <button type="button" disabled={isBusy} onClick={() => dialog.current?.close()}>
+        <button type="button" aria-disabled={isBusy} onClick={() => isBusy || dialog.current?.close()}>
           Cancel
         </button>
         <button
           type="button"
           class={isEnd ? "danger" : "primary"}
-          disabled={isBusy}
+          aria-disabled={isBusy}
           onClick={() =>
             attempt(async () => {
               await onConfirm()

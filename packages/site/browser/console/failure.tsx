@@ -16,27 +16,40 @@ const faultsOf = (details: unknown): readonly string[] => {
     .filter((text) => text !== "")
 }
 
-const advice = ({ status, retryable, retryAfterMs = 0 }: SvcError): string => {
+/** Whether the service may have done what it was asked, although no response says so. */
+export const mayBeDone = (error: SvcError | undefined): boolean =>
+  error !== undefined &&
+  (error.status === 0 ? error.retryable : error.status >= 500 && error.code !== "service-unavailable")
+
+const advice = (error: SvcError): string => {
+  const { status, retryable, retryAfterMs = 0 } = error
   if (status === 401) return readKey() === undefined ? "" : "This tab still keeps the key. Sign out to forget it."
   if (!retryable) return ""
   const seconds = Math.ceil(retryAfterMs / 1000)
-  if (seconds === 0) return "It may work later."
+  if (seconds === 0) return mayBeDone(error) ? "" : "Try again later."
   const wait = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`
-  return `Nothing is sent for ${wait}, as the service asked.`
+  return `Wait ${wait}, as the service asks.`
 }
 
 /** A hint that names paths or fields is for programs. */
 const forPeople = (hint: string): string => (/[/_]|details\./.test(hint) ? "" : hint)
 
-/** Whether the service may have done what it was asked, although no response says so. */
-export const mayBeDone = (error: SvcError | undefined): boolean =>
-  error !== undefined && ((error.status === 0 && error.retryable) || error.code === "outcome-unknown")
+/** What to do then, unless something else is known. */
+export const lookFirst = "Nobody can tell whether it was done. Look before you do it again."
 
 const sentence = (text: string): string => (/[^.!?…]$/.test(text) ? `${brief(text)}.` : brief(text))
 
+type Props = {
+  readonly error: SvcError | undefined
+  /** Whether it stands in place of a whole view. */
+  readonly isWhole?: boolean
+}
+
 /** What went wrong, in the service's own words; nothing while nothing did. */
-export const Failure = ({ error }: { readonly error: SvcError | undefined }) => {
+export const Failure = ({ error, isWhole = false }: Props) => {
   if (error === undefined) return null
+  // A refused key is refused everywhere: the view says it once.
+  if (error.status === 401 && !isWhole && readKey() !== undefined) throw error
   const { status, code, message, hint = "", docs = "", requestId, details } = error
   const name = <code>{brief(code, 60)}</code>
   return (

@@ -5,7 +5,9 @@ import { useEffect, useState } from "preact/hooks"
 export type Place = { readonly view: string; readonly id: number | undefined }
 
 const placeOf = (hash: string): Place => {
-  const [, view = "account", id] = /^#\/([a-z]+)(?:\/(\d{1,10}))?$/.exec(hash) ?? []
+  // Other hashes are places in the page's text.
+  if (!hash.startsWith("#/")) return { view: "account", id: undefined }
+  const [, view = "", id] = /^#\/([a-z]+)(?:\/([1-9]\d{0,9}))?$/.exec(hash) ?? []
   return { view, id: id === undefined ? undefined : Number(id) }
 }
 
@@ -14,7 +16,6 @@ export const usePlace = (): Place => {
   const [place, setPlace] = useState(() => placeOf(location.hash))
   useEffect(() => {
     const follow = (): void => {
-      // Other hashes are places in the page's text.
       if (location.hash === "" || location.hash.startsWith("#/")) setPlace(placeOf(location.hash))
     }
     addEventListener("hashchange", follow)

@@ -48,10 +48,16 @@ const CreateAgent = ({ apiUrl, onCreated }: CreateProps) => {
           maxLength={64}
           autocomplete="off"
         />
-        <button disabled={isBusy}>Create an agent</button>
+        <button aria-disabled={isBusy}>Create an agent</button>
       </form>
       <Failure error={error} />
-      {mayBeDone(error) && <p>An agent may have been created, whose key nobody has. Create another one.</p>}
+      {mayBeDone(error) && (
+        <p>
+          Nobody can tell whether an agent was created. If so, nobody has its key: create another one once the platform
+          API responds.
+        </p>
+      )}
+      {error !== undefined && error.status >= 400 && !mayBeDone(error) && <p>No agent was created.</p>}
       <p class="muted">It gets a secret key at once, which is shown to you and used in this tab.</p>
     </section>
   )
@@ -72,10 +78,10 @@ export const SignIn = ({ apiUrl, note, onSignedIn }: Props) => {
     const key = input.current?.value.trim() ?? ""
     // From here on the key is in no element.
     if (input.current !== null) input.current.value = ""
-    const found = faultOf(key)
-    setFault(found)
-    if (found !== "") return
     void attempt(async () => {
+      const found = faultOf(key)
+      setFault(found)
+      if (found !== "") return
       const { ask, keysPath } = createApi(apiUrl, () => key)
       await ask({ path: `${keysPath}?limit=1` })
       // Whoever left the page meanwhile isn't signed in.
@@ -112,7 +118,7 @@ export const SignIn = ({ apiUrl, note, onSignedIn }: Props) => {
                 if (key === "Enter") submit()
               }}
             />
-            <button type="button" class="primary" disabled={isBusy} onClick={submit}>
+            <button type="button" class="primary" aria-disabled={isBusy} onClick={submit}>
               Sign in
             </button>
           </div>

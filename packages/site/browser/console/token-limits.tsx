@@ -20,6 +20,7 @@ export const TokenLimits = () => {
   const { error, isBusy, attempt } = useTry()
   const look = (): Promise<void> =>
     attempt(async () => {
+      setLimits(undefined)
       const [stack] = (await ask<readonly Stack[]>({ path: "/api/registry?limit=1" })).body
       if (stack === undefined) return setLimits([])
       const body = { websocket_url: stack.websocket_url, scope: "read" }
@@ -28,7 +29,7 @@ export const TokenLimits = () => {
   return (
     <>
       <p>
-        <button type="button" disabled={isBusy} onClick={look}>
+        <button type="button" aria-disabled={isBusy} onClick={look}>
           Read the relay's limits for this account
         </button>{" "}
         <span class="muted" role="status">

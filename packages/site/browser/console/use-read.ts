@@ -4,14 +4,18 @@ import { type Reply, unexpected, useApi } from "./api.ts"
 
 const retryMs = 5000
 
-/** Does something that may fail, and keeps how it failed. */
+/** Does something that may fail, one at a time, and keeps how it failed. A busy button keeps the focus, so it isn't disabled. */
 export const useTry = () => {
   const [error, setError] = useState<SvcError>()
   const [isBusy, setBusy] = useState(false)
+  const isRunning = useRef(false)
   const attempt = async (work: () => Promise<void>): Promise<void> => {
+    if (isRunning.current) return
+    isRunning.current = true
     setBusy(true)
     setError(undefined)
     await work().catch((thrown: unknown) => setError(unexpected(thrown)))
+    isRunning.current = false
     setBusy(false)
   }
   return { error, isBusy, attempt }

@@ -1,5 +1,5 @@
 import type { MintedKey, Profile } from "@svc/client"
-import type { ComponentChildren } from "preact"
+import type { ComponentChildren, RefObject } from "preact"
 import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks"
 import { AccountView } from "./account.tsx"
 import { unexpected, useApi } from "./api.ts"
@@ -25,6 +25,7 @@ type View = {
   readonly title: string
   /** The entry of the navigation that it belongs to; its own by default. */
   readonly under?: string
+  /** Behind the title of a view that shows one record, and has its id in its address. */
   readonly heading?: (id: number) => ComponentChildren
   readonly show: (place: Place, held: Held) => ComponentChildren
 }
@@ -54,7 +55,7 @@ const views: Readonly<Record<string, View>> = {
   runs: { title: "Run", under: "stacks", heading: (id) => id, show: ({ id = 0 }) => <RunView id={id} /> },
   changes: { title: "Changes", show: () => <ChangesView /> },
 }
-const nowhere: View = { title: "There is no such view", show: () => <p>Choose one above.</p> }
+const nowhere: View = { title: "There is no such view", under: "", show: () => <p>Choose one above.</p> }
 
 /** New keys that wait to be stored. Nobody can show a key again, so they stay whichever view is open, and the next one doesn't take their place. */
 const useNewKeys = (first: MintedKey | undefined) => {
@@ -80,9 +81,19 @@ const useNewKeys = (first: MintedKey | undefined) => {
 }
 
 /** What it holds, or why that can't be shown. */
-const Shown = ({ children }: { readonly children: ComponentChildren }) => {
+const Shown = ({
+  children,
+  title,
+}: {
+  readonly children: ComponentChildren
+  readonly title: RefObject<HTMLElement | null>
+}) => {
   const [error] = useErrorBoundary()
-  return error === undefined ? <>{children}</> : <Failure error={unexpected(error)} />
+  // What had the focus may be gone with the view.
+  useEffect(() => {
+    if (error !== undefined && document.activeElement === document.body) title.current?.focus()
+  }, [error])
+  return error === undefined ? <>{children}</> : <Failure error={unexpected(error)} isWhole />
 }
 
 /** The account's views, one at a time. */
@@ -98,7 +109,8 @@ export const Views = ({
 }) => {
   const place = usePlace()
   const name = place.view
-  const view = (Object.hasOwn(views, name) ? views[name] : undefined) ?? nowhere
+  const named = Object.hasOwn(views, name) ? views[name] : undefined
+  const view = named !== undefined && (named.heading === undefined) === (place.id === undefined) ? named : nowhere
   const { isPerson } = useApi()
   const profile = useRead<Profile>(isPerson ? undefined : "/api/agents/me")
   const [draft, setDraft] = useState<AstFile>()
@@ -122,7 +134,11 @@ export const Views = ({
   const before = useRef(isNew && first === undefined ? "" : name)
   // Whoever went to another view by a key reads on there.
   useEffect(() => {
-    if (before.current !== name) title.current?.focus()
+    if (before.current !== name) {
+      title.current?.focus()
+      // Its tab too, which stands above it.
+      title.current?.previousElementSibling?.scrollIntoView({ block: "nearest" })
+    }
     before.current = name
   }, [name, place.id])
   return (
@@ -155,7 +171,7 @@ export const Views = ({
           }}
         />
       ))}
-      <Shown key={`${name} ${place.id} ${round}`}>
+      <Shown key={`${name} ${place.id} ${round}`} title={title}>
         {view.show(place, { onMade: newKeys.add, onEnded, profile, draft, setDraft })}
       </Shown>
     </>

@@ -94,7 +94,7 @@ export const ConfirmKey = ({ action, apiKey, keys, onMade, onEnded, onSettled, o
       title={`${verbs[action]} ${apiKey.key_hint} (${brief(apiKey.name, 64)})?`}
       verb={verbs[action]}
       isEnd
-      {...(action === "rotate" && { ifLost: ifRotationLost(overlap) })}
+      ifLost={action === "rotate" ? ifRotationLost(overlap) : undefined}
       onConfirm={confirm}
       onClose={onClose}
     >

@@ -68,8 +68,15 @@ export const KeysView = ({
       ))}
     </div>,
   ])
+  const own = keys.find(({ current }) => current)
   return (
     <>
+      {own?.replaced_by !== undefined && (
+        <p class="note care">
+          This console uses a key that was replaced. It can't change keys, and it expires {when(own.expires_at)}. Sign
+          in with its successor.
+        </p>
+      )}
       <ListTable
         list={{ ...list, error: list.error ?? enabling.error }}
         label="Keys"
@@ -78,8 +85,13 @@ export const KeysView = ({
         ids={keys.map(({ id }) => String(id))}
         empty="No keys yet."
       />
-      <h3>Mint a key</h3>
-      <MintForm onMade={(made) => onMade(made, false)} onLost={list.again} />
+      {/* Not before the list, which would push it away. */}
+      {(list.items ?? list.error) !== undefined && (
+        <>
+          <h3>Mint a key</h3>
+          <MintForm onMade={(made) => onMade(made, false)} onLost={list.again} />
+        </>
+      )}
       {pending !== undefined && (
         <ConfirmKey
           {...pending}

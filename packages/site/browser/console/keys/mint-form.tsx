@@ -53,7 +53,7 @@ export const MintForm = ({
           onChange={({ currentTarget }) => set({ kind: currentTarget.value === "secret" ? "secret" : "publishable" })}
         >
           <option value="secret">secret, for programs</option>
-          <option value="publishable">publishable, for pages of one origin</option>
+          <option value="publishable">publishable, for one origin</option>
         </select>
       </label>
       <label>
@@ -88,7 +88,7 @@ export const MintForm = ({
           onInput={({ currentTarget }) => set({ days: currentTarget.value })}
         />
       </label>
-      <button disabled={isBusy}>Mint</button>
+      <button aria-disabled={isBusy}>Mint</button>
       <Failure error={error} />
       {mayBeDone(error) && <p>The key may exist all the same: if the list shows it, revoke it and mint another one.</p>}
     </form>

@@ -1,4 +1,4 @@
-import type { Deployment, Diff, SpecVersion } from "@svc/client"
+import type { Build, Deployment, Diff, SpecVersion } from "@svc/client"
 import { useState } from "preact/hooks"
 import { useApi } from "../api.ts"
 import { Confirm } from "../confirm.tsx"
@@ -88,6 +88,26 @@ const ConfirmDeployment = ({ operation, deployment, onDone, onClose }: Props) =>
 }
 
 const lookMs = 5000
+const buildLookMs = 2000
+
+const isOver = ({ status }: Build): boolean => status === "completed" || status === "failed" || status === "cancelled"
+const whileBuilding = (builds: readonly Build[]): number => (builds.every(isOver) ? lookMs : buildLookMs)
+
+type BuildProps = { readonly deployment: Deployment; readonly builds: readonly Build[] }
+
+/** The newest build of a deployment's stack, until the deployment serves it. */
+const LatestBuild = ({ deployment, builds }: BuildProps) => {
+  const build = builds.find(({ spec_id: spec }) => spec === deployment.spec_id)
+  return (
+    <div role="status">
+      {build !== undefined && build.id !== deployment.current_build_id && (
+        <>
+          Build {build.id} <Status status={build.status} why={build.status_message ?? `${build.progress} %`} />
+        </>
+      )}
+    </div>
+  )
+}
 
 type Pending = { readonly operation: Operation; readonly deployment: Deployment }
 
@@ -95,13 +115,17 @@ type Pending = { readonly operation: Operation; readonly deployment: Deployment 
 export const Deployments = ({ specId }: { readonly specId: number | undefined }) => {
   const { isPerson } = useApi()
   const list = useList<Deployment>("/api/deployments?limit=100", lookMs)
+  const builds = useRead<readonly Build[]>("/api/builds?limit=100", whileBuilding)
   const [pending, setPending] = useState<Pending>()
   const deployments = (list.items ?? []).filter((one) => specId === undefined || one.spec_id === specId)
   const rows = deployments.map((deployment) => [
     <a href={`#/specs/${deployment.spec_id}`}>{brief(deployment.spec_name, 64)}</a>,
-    <Status status={deployment.status} why={deployment.status_message} />,
+    <>
+      <Status status={deployment.status} why={deployment.status_message} />
+      <LatestBuild deployment={deployment} builds={builds.body ?? []} />
+    </>,
     deployment.current_version === null ? "none" : String(deployment.current_version),
-    brief(deployment.websocket_url, 200),
+    <span class="muted">{brief(deployment.websocket_url, 200)}</span>,
     when(deployment.last_deployed_at),
     <div class="actions">
       {isPerson &&
@@ -129,7 +153,14 @@ export const Deployments = ({ specId }: { readonly specId: number | undefined })
         empty="None yet."
       />
       {pending !== undefined && (
-        <ConfirmDeployment {...pending} onDone={list.again} onClose={() => setPending(undefined)} />
+        <ConfirmDeployment
+          {...pending}
+          onDone={() => {
+            builds.again()
+            list.again()
+          }}
+          onClose={() => setPending(undefined)}
+        />
       )}
     </>
   )

@@ -9,9 +9,9 @@ import { useTry } from "../use-read.ts"
 import { ChangesList } from "./changes-list.tsx"
 
 const visibilities: Readonly<Record<Spec["visibility"], string>> = {
-  private: "private: you and agents that you name",
-  global: "global: everybody with a key",
-  public: "public: everybody",
+  private: "private: agents you name",
+  global: "global: anyone with a key",
+  public: "public: anyone",
 }
 
 type Props = {
@@ -63,7 +63,7 @@ const DraftFields = ({ wish, isBusy, onChange, onCheck, onDiscard }: Props) => (
         ))}
       </select>
     </label>
-    <button disabled={isBusy}>Check</button>
+    <button aria-disabled={isBusy}>Check</button>
     <button type="button" onClick={onDiscard}>
       Discard
     </button>

@@ -1,8 +1,8 @@
-import type { Build, BuildWithEvents, RunWithSteps } from "@svc/client"
+import type { Build, BuildWithEvents, RunWithSteps, Spec } from "@svc/client"
 import { root } from "../../dom.ts"
 import { useApi } from "../api.ts"
 import { AsCurl } from "../as-curl.tsx"
-import { Failure } from "../failure.tsx"
+import { Failure, lookFirst, mayBeDone } from "../failure.tsx"
 import { brief } from "../text.ts"
 import { useRead, useTry } from "../use-read.ts"
 import { SpecName } from "./runs-table.tsx"
@@ -84,6 +84,7 @@ export const RunView = ({ id }: { readonly id: number }) => {
   const path = `/api/automation/runs/${id}`
   const { body: run, error: readError, again } = useRead<RunWithSteps>(path, untilOver)
   const build = useBuild(run)
+  const spec = useRead<Spec>(run?.status === "succeeded" ? `/api/specs/${run.spec_id}` : undefined).body
   const { error, isBusy, attempt } = useTry()
   const act = (verb: Verb): Promise<void> =>
     attempt(async () => {
@@ -95,6 +96,7 @@ export const RunView = ({ id }: { readonly id: number }) => {
   return (
     <>
       <Failure error={error ?? readError} />
+      {mayBeDone(error) && <p>{lookFirst}</p>}
       {run !== undefined && (
         <>
           <div class="controls">
@@ -108,7 +110,7 @@ export const RunView = ({ id }: { readonly id: number }) => {
             )}
             {isPerson &&
               verbsOf(run).map((verb) => (
-                <button key={verb} type="button" disabled={isBusy} onClick={() => act(verb)}>
+                <button key={verb} type="button" aria-disabled={isBusy} onClick={() => act(verb)}>
                   {labels[verb]}
                 </button>
               ))}
@@ -119,10 +121,15 @@ export const RunView = ({ id }: { readonly id: number }) => {
             </p>
           )}
           <RunLog run={run} build={build} />
-          {run.status === "succeeded" && run.spec_id !== null && (
+          {spec !== undefined && (
             <p>
-              Next: <a href={`#/specs/${run.spec_id}`}>its versions and its deployment</a>, or{" "}
-              <a href={`${root}/stacks`}>the public stacks</a>.
+              Next: <a href={`#/specs/${spec.id}`}>its versions and its deployment</a>
+              {spec.visibility === "public" && (
+                <>
+                  , or <a href={`${root}/stacks/${encodeURIComponent(spec.name)}`}>its public page</a>
+                </>
+              )}
+              .
             </p>
           )}
         </>

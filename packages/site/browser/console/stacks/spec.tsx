@@ -67,7 +67,7 @@ export const SpecView = ({ id }: { readonly id: number }) => {
           <ListTable
             list={versions}
             label="Versions"
-            heads={["Version", "Created", "Name in the AST", "Message", "Difference"]}
+            heads={["Version", "Created", "Main entity", "Message", "Difference"]}
             rows={rows}
             empty="None yet."
           />

@@ -6,7 +6,7 @@ const bad = new Set(["failed", "cancelled", "waiting"])
 /** A status, and why. */
 export const Status = ({ status, why }: { readonly status: string; readonly why?: string | null }) => (
   <>
-    <span class={`badge ${good.has(status) ? "good" : bad.has(status) ? "warn" : ""}`}>{brief(status, 40)}</span>
+    <span class={`badge ${good.has(status) ? "good" : bad.has(status) ? "warn" : ""}`}>{brief(status, 40)}</span>{" "}
     {why != null && <span class="muted">{brief(why, 300)}</span>}
   </>
 )
