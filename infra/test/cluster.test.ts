@@ -82,6 +82,10 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the Kubernetes ov
     const owner = `postgres://svc_owner@127.0.0.1:${database.port}/svc`
     const roles = ["--quiet", "--set=ON_ERROR_STOP=1", `--file=${join(infra, "database-roles.sql")}`, owner]
     assert.equal(spawnSync("psql", roles).status, 0)
+    await exec(
+      pod("platform-api-1"),
+      `stack publish stacks/transfers.stack.json --name transfers --websocket-url ${streamUrl} --relay`.split(" "),
+    )
     await start(spare("valkey"))
     const startAll = (name: string) =>
       Promise.all(Array.from({ length: cluster.replicasOf(name) }, () => start(spare(name))))
@@ -90,10 +94,6 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the Kubernetes ov
     await startAll("platform-api")
     await publish()
     await others
-    await exec(
-      pod("platform-api-1"),
-      `stack publish stacks/transfers.stack.json --name transfers --websocket-url ${streamUrl} --relay`.split(" "),
-    )
     await publish()
     call = callProxy(pod("controller").at.get("outside") ?? "", 443)
     const { api_key: key } = JSON.parse((await ask("api", "/api/agents/signup", "{}")).text) as { api_key: string }
