@@ -122,7 +122,7 @@ export const openCluster = (
   const load = (one: Pod, text: string): Promise<string> => {
     const file = join(folder, `${one.name}.nft`)
     writeFileSync(file, text)
-    return namespaces.run(one, `ip route replace 10.96.0.0/24 dev br0e${pods.indexOf(one)} && exec nft -f ${file}`)
+    return namespaces.net(one, "nft", "-f", file)
   }
   const used = new Set<string>()
   const ready = new Set<string>()
@@ -295,7 +295,8 @@ export const openCluster = (
       const hosts = ingress.flatMap(({ spec }) => spec?.rules?.map(({ host }) => host ?? "") ?? [])
       makeCertificate(join(folder, "tls.key"), join(folder, "tls.crt"), hosts, 2)
       await Promise.all(
-        inside.map((one) => {
+        inside.map(async (one) => {
+          await namespaces.net(one, "ip", "route", "add", "10.96.0.0/24", "dev", `br0e${pods.indexOf(one)}`)
           const known = "ct state established,related accept"
           const chain = (name: string, hook: string, lines: readonly string[] = []) =>
             `chain ${name} { type ${hook}; policy accept;\n${lines.join("\n")}\n}`

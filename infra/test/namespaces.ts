@@ -91,6 +91,11 @@ export const openNamespaces = (
   return {
     /** The process that `start` has started last for a replica. */
     of: (name: string): TestProcess => running.get(name) ?? assert.fail(name),
+    /** Runs a program on a replica's network, with this machine's files: cheaper than `run`. */
+    net: async (one: Replica, program: string, ...args: readonly string[]): Promise<string> => {
+      const within = [`--net=/run/netns/${namespaceOf(one)}`, program, ...args]
+      return (await promisify(execFile)("nsenter", within)).stdout
+    },
     run: async (one: Replica, script: string, env: Readonly<Record<string, string>> = {}): Promise<string> => {
       const [command, args] = inside(one, script)
       return (await promisify(execFile)(command, args, { env: { PATH: process.env["PATH"], ...env } })).stdout
@@ -113,14 +118,14 @@ export type Namespaces = ReturnType<typeof openNamespaces>
 
 /** The names of those targets that accept a connection from inside a replica, each once, in order. */
 export const reachedFrom = async (
-  { run }: Pick<Namespaces, "run">,
+  { net }: Pick<Namespaces, "net">,
   from: Replica,
   targets: readonly { readonly at: string; readonly port: number | undefined; readonly name: string }[],
 ): Promise<readonly string[]> => {
   const tries = `for (const [at, port, name] of ${JSON.stringify(targets.map(({ at, port, name }) => [at, port, name]))}) {
     const socket = require("node:net").connect(port, at, () => { console.log(name); socket.destroy() })
     socket.on("error", () => {}).setTimeout(20_000, () => socket.destroy()) }`
-  const lines = (await run(from, `exec ${process.execPath} -e '${tries}'`)).split("\n")
+  const lines = (await net(from, process.execPath, "-e", tries)).split("\n")
   return [...new Set(lines.filter((line) => line !== ""))].toSorted()
 }
 
