@@ -306,6 +306,12 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await button("I've stored it").click()
     expect(await wholePage()).not.toContain(after)
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("H2")
+    await button(/^Rotate svc_ak_/)
+      .last()
+      .click()
+    await confirm("Rotate")
+    await button("I've stored it").click()
+    await page.getByText("This console uses a key that was replaced").waitFor()
   })
 
   test("revoking or disabling the console's own key signs out with a message", async () => {
@@ -571,6 +577,10 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(await page.locator(root).innerText(), "the registry responds to such a key as to anybody").not.toMatch(
       /limits/i,
     )
+    await page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: "Stacks" }).click()
+    await page.getByRole("heading", { name: "Stacks" }).waitFor()
+    await page.waitForLoadState("networkidle")
+    expect(await alert().count(), "one refusal, however much a view reads").toBe(1)
     await button("Sign out").click()
     await page.getByText("this tab has forgotten the key").waitFor()
     expect(await page.locator(root).innerText()).not.toContain("still works")
