@@ -12,7 +12,8 @@ const signedBytes = "Nothing was sent. Next: pass the bytes of a signed transact
 export const nextSteps: Readonly<Record<string, string>> = {
   "missing-credentials": "Next: svc auth signup, or svc auth login < KEY-FILE",
   "invalid-authorization-format": loginWithKey,
-  "invalid-api-key": "Next: svc auth status; if the key was revoked or lost, svc auth signup --force",
+  "invalid-api-key":
+    "Next: svc auth login < FILE-WITH-ANOTHER-KEY. If none is left: svc auth signup --force for a new agent; a person asks the operator",
   "disabled-api-key": "Next: svc auth login < FILE-WITH-ANOTHER-KEY, then svc keys enable ID",
   "expired-api-key": "Next: svc auth login < FILE-WITH-ANOTHER-KEY",
   "agent-account-disabled": "Don't retry: the operator has disabled this agent. Next: svc auth status",
