@@ -4,76 +4,51 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { commands } from "../apps/cli/src/commands.ts"
-import { z } from "zod"
+import manifest from "../apps/platform-api/package.json" with { type: "json" }
+import type { OpenApi, Schema } from "../packages/client/scripts/answer-types.ts"
 
 const root = join(import.meta.dirname, "..")
 const file = join(root, "scripts/released.json")
 const apps = ["docs-server", "relay", "platform-api"] as const
 
-const surfaceSchema = z.object({
-  version: z.string(),
-  /** By service, method and path: the request's required fields and parameters. */
-  operations: z.record(z.string(), z.array(z.string())),
-  /** By service, method and path: the paths of the fields of a successful response. */
-  responses: z.record(z.string(), z.array(z.string())),
-  /** By service and variable: the default, empty for none. */
-  settings: z.record(z.string(), z.string()),
-  /** By command: its options. */
-  commands: z.record(z.string(), z.array(z.string())),
-})
+type Names = Readonly<Record<string, readonly string[]>>
 
 /** What callers and operators rely on. */
-export type Surface = z.infer<typeof surfaceSchema>
-
-const contentSchema = z.looseObject({
-  content: z.record(z.string(), z.looseObject({ schema: z.unknown().optional() })).default({}),
-})
-const operationSchema = z.looseObject({
-  parameters: z.array(z.looseObject({ name: z.string(), required: z.boolean().optional() })).default([]),
-  requestBody: contentSchema.optional(),
-  responses: z.record(z.string(), contentSchema),
-})
-const documentSchema = z.looseObject({
-  paths: z.record(z.string(), z.record(z.string(), operationSchema)),
-  components: z.looseObject({ schemas: z.record(z.string(), z.unknown()).default({}) }).default({ schemas: {} }),
-})
-const schemaSchema = z.looseObject({
-  $ref: z.string().optional(),
-  required: z.array(z.string()).default([]),
-  properties: z.record(z.string(), z.unknown()).default({}),
-  items: z.unknown().optional(),
-  anyOf: z.array(z.unknown()).default([]),
-  oneOf: z.array(z.unknown()).default([]),
-})
+export type Surface = {
+  readonly version: string
+  /** By service, method and path: the request's required fields and parameters. */
+  readonly operations: Names
+  /** By service, method and path: the paths of the fields of a successful response. */
+  readonly responses: Names
+  /** By service and variable: the default, empty for none. */
+  readonly settings: Readonly<Record<string, string>>
+  /** By command: its options. */
+  readonly commands: Names
+}
 
 const read = (path: string): string => readFileSync(join(root, path), "utf8")
 
 const sorted = (names: readonly string[]): string[] => [...new Set(names)].toSorted()
 
 const operationsOf = (app: string) => {
-  const { paths, components } = documentSchema.parse(JSON.parse(read(`apps/${app}/openapi.json`)))
-  const named = ($ref: string): unknown => components.schemas[$ref.split("/").at(-1) ?? ""]
-  const required = (schema: unknown): string[] => {
-    const { required: names, $ref } = schemaSchema.parse(schema ?? {})
-    return $ref === undefined ? names : required(named($ref))
-  }
+  const { paths, components }: OpenApi = JSON.parse(read(`apps/${app}/openapi.json`))
+  const named = ($ref: string): Schema | undefined => components.schemas[$ref.split("/").at(-1) ?? ""]
+  const required = ({ required: names = [], $ref }: Schema = {}): readonly string[] =>
+    $ref === undefined ? names : required(named($ref))
   // A schema that refers to itself is read once.
-  const fields = (schema: unknown, before = "", within: readonly string[] = []): string[] => {
-    const { $ref, properties, items, anyOf, oneOf } = schemaSchema.parse(schema ?? {})
+  const fields = (schema: Schema = {}, before = "", within: readonly string[] = []): readonly string[] => {
+    const { $ref, properties = {}, items, anyOf = [], oneOf = [] } = schema
     if ($ref !== undefined) return within.includes($ref) ? [] : fields(named($ref), before, [...within, $ref])
     const names = Object.keys(properties).map((name) => `${before}${name}`)
     const below = Object.entries(properties).flatMap(([name, value]) => fields(value, `${before}${name}.`, within))
     const others = [...(items === undefined ? [] : [items]), ...anyOf, ...oneOf]
-    return names.concat(
-      below,
-      others.flatMap((one) => fields(one, before, within)),
-    )
+    return [...names, ...below, ...others.flatMap((one) => fields(one, before, within))]
   }
   return Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, { parameters, requestBody, responses }]) => {
+    Object.entries(operations).map(([method, { parameters = [], requestBody, responses }]) => {
       const names = parameters.flatMap((one) => (one.required === true ? [one.name] : []))
       const bodies = Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => required(schema))
-      const answers = Object.entries(responses).flatMap(([status, { content }]) =>
+      const answers = Object.entries(responses).flatMap(([status, { content = {} }]) =>
         status.startsWith("2") ? Object.values(content).flatMap(({ schema }) => fields(schema)) : [],
       )
       const key = `${app} ${method.toUpperCase()} ${path}`
@@ -93,7 +68,7 @@ const settingsOf = (app: string): [string, string][] =>
 export const currentSurface = (): Surface => {
   const operations = apps.flatMap(operationsOf)
   return {
-    version: z.object({ version: z.string() }).parse(JSON.parse(read("apps/platform-api/package.json"))).version,
+    version: manifest.version,
     operations: Object.fromEntries(operations.map(({ key, requires }) => [key, requires])),
     responses: Object.fromEntries(operations.map(({ key, returns }) => [key, returns])),
     settings: Object.fromEntries(apps.flatMap(settingsOf)),
@@ -102,7 +77,7 @@ export const currentSurface = (): Surface => {
 }
 
 /** The surface of the baseline. */
-export const releasedSurface = (): Surface => surfaceSchema.parse(JSON.parse(readFileSync(file, "utf8")))
+export const releasedSurface = (): Surface => JSON.parse(readFileSync(file, "utf8"))
 
 /** Makes this tree's surface the baseline. */
 export const writeReleased = (): void => writeFileSync(file, `${JSON.stringify(currentSurface(), null, 2)}\n`)
@@ -123,7 +98,7 @@ export const additions = (before: Surface["operations"], now: Surface["operation
     return fields.filter((field) => !known.includes(field)).map((field) => `${operation} requires ${field}`)
   })
 
-const difference = <Value>(before: Record<string, Value>, now: Record<string, Value>): string[] =>
+const difference = <Value>(before: Readonly<Record<string, Value>>, now: Readonly<Record<string, Value>>): string[] =>
   [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(
     (key) => JSON.stringify(before[key]) !== JSON.stringify(now[key]),
   )

@@ -3,7 +3,8 @@ import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 
-type Schema = {
+/** As much of JSON Schema as the services' documents use. */
+export type Schema = {
   readonly $ref?: string
   readonly type?: string | readonly string[]
   readonly enum?: readonly unknown[]
@@ -18,14 +19,16 @@ type Schema = {
   readonly description?: string
 }
 
+type Content = Readonly<Record<string, { readonly schema?: Schema }>>
+
 type Operation = {
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: Schema }>> }
-  readonly responses: Readonly<
-    Record<string, { readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> }>
-  >
+  readonly parameters?: readonly { readonly name: string; readonly required?: boolean }[]
+  readonly requestBody?: { readonly content: Content }
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
 }
 
-type Document = {
+/** A service's OpenAPI document, as `pnpm openapi` writes it. */
+export type OpenApi = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
@@ -125,11 +128,11 @@ const successOf = (operation: Operation | undefined): Schema | undefined =>
     .map((status) => operation?.responses[status]?.content?.["application/json"]?.schema)
     .find((schema) => schema !== undefined)
 
-const documentOf = async (service: Service): Promise<Document> =>
+const documentOf = async (service: Service): Promise<OpenApi> =>
   JSON.parse(await readFile(join(import.meta.dirname, `../../../apps/${service}/openapi.json`), "utf8"))
 
 /** The types of one service's document: its named responses, and the schemas of these names. */
-const typesIn = ({ paths, components }: Document, responses: Named, schemas: readonly string[]): string[] => [
+const typesIn = ({ paths, components }: OpenApi, responses: Named, schemas: readonly string[]): string[] => [
   ...responses.map(([name, about, method, path]) => {
     const schema = successOf(paths[path]?.[method]) ?? {}
     // A schema of another document than the platform's has no type of its own.
@@ -146,7 +149,7 @@ const typesIn = ({ paths, components }: Document, responses: Named, schemas: rea
 const answerTypes = async (): Promise<string> => {
   const [platform, relay, docs] = (await Promise.all(
     (["platform-api", "relay", "docs-server"] as const).map(documentOf),
-  )) as [Document, Document, Document]
+  )) as [OpenApi, OpenApi, OpenApi]
   const bodies = sent.map(([name, about, method, path]) => {
     const schema = platform.paths[path]?.[method]?.requestBody?.content["application/json"]?.schema ?? {}
     return `/** ${about} */\nexport type ${name} = ${typeOf(schema)}\n`

@@ -27,4 +27,4 @@ export {
   stacksMarkdown,
 } from "./stack-markdown.ts"
 export { homeView, type Live, noStacksView, stacksView } from "./stacks-view.ts"
-export { errorView, indexView, pageView, type SearchResults, searchView } from "./views.ts"
+export { errorView, indexView, pageView, searchView } from "./views.ts"

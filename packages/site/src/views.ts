@@ -1,3 +1,4 @@
+import type { SearchDocsResult } from "@svc/client"
 import { html, raw } from "hono/html"
 import type { BundleName } from "./assets.ts"
 import { type Html, type Look, frame } from "./frame.ts"
@@ -135,22 +136,10 @@ export const errorView = (
       <p><a href="${look.root}/search">Search</a>, or go to <a href="${look.root}/">the start page</a>.</p>`,
   })
 
-/** What a search found, as `search_docs` returns it. */
-export type SearchResults = {
-  readonly query: string
-  readonly results: readonly {
-    readonly slug: string
-    readonly title: string
-    readonly section: string
-    readonly anchor: string
-    readonly snippet: string
-  }[]
-  readonly total: number
-  readonly next_cursor?: string
-  readonly did_you_mean?: string
-}
-
-const list = (look: Look, { query, results, total, next_cursor: next, did_you_mean: meant }: SearchResults): Html => {
+const list = (
+  look: Look,
+  { query, results, total, next_cursor: next, did_you_mean: meant }: SearchDocsResult,
+): Html => {
   const { root } = look
   const address = (q: string, cursor?: string) =>
     `${root}/search?${new URLSearchParams(cursor === undefined ? { q } : { q, cursor }).toString()}`
@@ -179,7 +168,7 @@ const marked = (text: string, query: string): Html => {
 }
 
 /** The page of results; `found` is undefined where nothing was asked for, `refusal` says why nothing can be found. */
-export const searchView = (look: Look, query: string, found?: SearchResults, refusal?: string): Html =>
+export const searchView = (look: Look, query: string, found?: SearchDocsResult, refusal?: string): Html =>
   frame(look, {
     title: query === "" ? "Search" : `${query.slice(0, 60)} · Search`,
     query,

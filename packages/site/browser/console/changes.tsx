@@ -1,4 +1,11 @@
-import { type ConnectionState, createPlatform, type RegistryChange, type Spec, type Stack } from "@svc/client"
+import {
+  type ConnectionState,
+  createPlatform,
+  type RegistryChange,
+  type RegistryChanges,
+  type Spec,
+  type Stack,
+} from "@svc/client"
 import type { SvcError } from "@svc/client/http"
 import { useEffect, useState } from "preact/hooks"
 import { Connection, goesOn } from "../connection.tsx"
@@ -13,12 +20,10 @@ import { useList, useRead } from "./use-read.ts"
 
 const mostKept = 200
 
-type Read = { readonly changes: readonly RegistryChange[]; readonly next: number }
-
 /** Follows the registry: the newest changes first, at most 200. `error`: why it goes on no more. */
 const useChanges = () => {
   const { base } = useApi()
-  const { body: first, error: readError } = useRead<Read>("/api/registry/changes?limit=100")
+  const { body: first, error: readError } = useRead<RegistryChanges>("/api/registry/changes?limit=100")
   const [newer, setNewer] = useState<readonly RegistryChange[]>([])
   const [connection, setConnection] = useState<ConnectionState["kind"]>("connecting")
   const [changedAt, setChangedAt] = useState<number>()

@@ -1,13 +1,8 @@
+import type { SearchDocsResult } from "@svc/client"
 import { make, root } from "../dom.ts"
 
-type Found = {
-  readonly slug: string
-  readonly title: string
-  readonly section: string
-  readonly anchor: string
-  readonly snippet: string
-}
-type Answer = { readonly result?: { readonly structuredContent?: { readonly results?: readonly Found[] } } }
+type Found = SearchDocsResult["results"][number]
+type Answer = { readonly result?: { readonly structuredContent?: SearchDocsResult } }
 
 const pauseMs = 120
 

@@ -1,5 +1,5 @@
-import type { Spec } from "@svc/client"
-import { type Wish, type Checked, checkAst, findSpec, startRun, type AstFile } from "./publishing.ts"
+import type { Spec, StackCheck } from "@svc/client"
+import { type Wish, checkAst, findSpec, startRun, type AstFile } from "./publishing.ts"
 import { useState } from "preact/hooks"
 import { useApi } from "../api.ts"
 import { Confirm } from "../confirm.tsx"
@@ -73,7 +73,12 @@ const DraftFields = ({ wish, isBusy, onChange, onCheck, onDiscard }: Props) => (
 const onceKey = (): string => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16)).join("")
 
 /** What the platform said of a wish: it holds for that one alone. */
-type Judged = { readonly wish: Wish; readonly checked: Checked; readonly spec: Spec | undefined; readonly once: string }
+type Judged = {
+  readonly wish: Wish
+  readonly checked: StackCheck
+  readonly spec: Spec | undefined
+  readonly once: string
+}
 
 const sizeOf = (bytes: number): string => (bytes < 1024 ? `${bytes} bytes` : `${Math.ceil(bytes / 1024)} kB`)
 

@@ -1,7 +1,7 @@
 // An AST file as it was dropped: its text is sent as it is, so that numbers keep all their digits.
 import { astFault } from "@svc/common/ast-file"
 import { isObject, parseJson } from "@svc/common/json-object"
-import type { Diff, RunWithSteps, Spec } from "@svc/client"
+import type { RunWithSteps, Spec, StackCheck } from "@svc/client"
 import type { Api } from "../api.ts"
 
 export type AstFile = {
@@ -40,23 +40,16 @@ export const readAstFile = async (file: File): Promise<AstFile | string> => {
 const bodyWith = (ast: AstFile, others: object = {}): string =>
   `${JSON.stringify({ ...others, ast_payload: 0 }).slice(0, -2)}${ast.text}}`
 
-/** What publishing an AST under a name would change. */
-export type Checked = Pick<Diff, "verdict" | "bump" | "changes"> & {
-  /** What it was compared with; null: nothing is published under the name. */
-  readonly version: number | null
-  readonly schema: { readonly entities: readonly { readonly name: string }[] }
-}
-
 export type Wish = {
   readonly name: string
   readonly websocketUrl: string
   readonly visibility: Spec["visibility"]
 }
 
-/** Asks the platform for a verdict. Nothing is published. */
-export const checkAst = async ({ ask }: Api, ast: AstFile, name: string): Promise<Checked> => {
+/** Asks the platform what publishing an AST under a name would change. Nothing is published. */
+export const checkAst = async ({ ask }: Api, ast: AstFile, name: string): Promise<StackCheck> => {
   const path = `/api/registry/${encodeURIComponent(name)}/check`
-  return (await ask<Checked>({ method: "POST", path, json: bodyWith(ast) })).body
+  return (await ask<StackCheck>({ method: "POST", path, json: bodyWith(ast) })).body
 }
 
 /** The account's spec of that name. */
