@@ -6,7 +6,6 @@ import { withoutKeys } from "@svc/keys"
 import { ToolError } from "@svc/mcp"
 import { asCliError } from "../errors.ts"
 import { documentFormats } from "../output/format.ts"
-import { textOf } from "../output/json-value.ts"
 import type { Result } from "./tool.ts"
 
 /** A result has less than 8,000 tokens, at 4 characters each. What isn't a list of records has room in the rest. */
@@ -34,9 +33,13 @@ export const fitting = <Item>(items: readonly Item[], most = mostCharacters) => 
 }
 
 /** What follows the item whose member has this text: a list goes on where its last result was cut. Throws invalid-arguments. */
-export const following = <Item>(items: readonly Item[], member: string, after: string | undefined): readonly Item[] => {
+export const following = <Item>(
+  items: readonly Item[],
+  member: keyof Item & string,
+  after: string | undefined,
+): readonly Item[] => {
   if (after === undefined) return items
-  const at = items.findIndex((item) => textOf(item, member) === after)
+  const at = items.findIndex((item) => item[member] === after)
   if (at !== -1) return items.slice(at + 1)
   const hint = `Pass the last ${member} of a truncated result; without after, the list begins anew.`
   throw new ToolError("invalid-arguments", `after: the list has no ${member} ${JSON.stringify(after)}.`, hint)

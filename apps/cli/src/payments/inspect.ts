@@ -1,10 +1,11 @@
+import type { Relay, Simulation } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
 import { pairs, plain } from "../output/table.ts"
 import { openRelay } from "../services/relay.ts"
 import { readTransaction } from "./transaction.ts"
 
 /** `svc simulate [FILE|-]`: what a transaction would do, signed or not. */
-export const simulate = async (context: Context): Promise<Outcome> => {
+export const simulate = async (context: Context): Promise<Outcome<Simulation>> => {
   const transaction = await readTransaction(context)
   const relay = await openRelay(context, "transaction:inspect")
   const answer = await relay.simulate({ transaction })
@@ -23,8 +24,10 @@ export const simulate = async (context: Context): Promise<Outcome> => {
   }
 }
 
+type Found = Awaited<ReturnType<Relay["signatureStatus"]>>
+
 /** `svc status SIGNATURE`: whether a transaction landed, as far as the provider knows. */
-export const status = async (context: Context): Promise<Outcome> => {
+export const status = async (context: Context): Promise<Outcome<Found>> => {
   const [signature = ""] = context.args
   const relay = await openRelay(context, "transaction:inspect")
   const answer = await relay.signatureStatus({ signature, searchTransactionHistory: true })

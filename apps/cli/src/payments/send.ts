@@ -14,7 +14,6 @@ import {
   withTimeout,
 } from "./journal.ts"
 import { openRelay } from "../services/relay.ts"
-import { listOf } from "../output/json-value.ts"
 import { pairs, plain } from "../output/table.ts"
 import { readTransaction } from "./transaction.ts"
 
@@ -42,8 +41,10 @@ const nextOf = (ending: Ending, id: string | undefined, signature: string, conte
 }
 
 /** The last logs of a failed simulation. */
-const logsOf = (ending: Ending): readonly string[] =>
-  ending.state === "not-submitted" ? listOf(ending.error.details, "logs").map(String) : []
+const logsOf = (ending: Ending): readonly string[] => {
+  const { logs }: { readonly logs?: unknown } = Object(ending.state === "not-submitted" && ending.error.details)
+  return Array.isArray(logs) ? logs.map(String) : []
+}
 
 type Sent = EndingJson & { readonly id?: string; readonly signature: string; readonly next?: string }
 

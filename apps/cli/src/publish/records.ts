@@ -20,8 +20,10 @@ type Act = (context: Context, api: Api, id: number) => Promise<Outcome>
 
 /** Records of one kind: what a command lists and shows of them, and what it can do to one. */
 type Records<Listed, Single> = {
-  readonly list: (platform: Platform, page: Page) => Promise<readonly Listed[]>
-  readonly get: (platform: Platform, id: number) => Promise<Single>
+  readonly of: (platform: Platform) => {
+    readonly list: (page: Page) => Promise<readonly Listed[]>
+    readonly get: (id: number) => Promise<Single>
+  }
   readonly columns: readonly (keyof Listed & string)[]
   readonly parts?: Parts<Single>
   readonly actions?: Readonly<Record<string, Act>>
@@ -62,7 +64,7 @@ const recordsCommand =
   <Listed extends object, Single extends object>(records: Records<Listed, Single>): Run =>
   async (context) => {
     const [first, second] = context.args
-    const { list, get, columns, parts, actions = {} } = records
+    const { of, columns, parts, actions = {} } = records
     const act = first !== undefined && Object.hasOwn(actions, first) ? actions[first] : undefined
     if (act === undefined && second !== undefined) {
       throw usageError(`Unknown action: ${first}. Actions: ${Object.keys(actions).join(", ")}.`)
@@ -75,30 +77,27 @@ const recordsCommand =
     const id = first === undefined ? undefined : idOf(first)
     const api = await apiForReading(context)
     if (id !== undefined) {
-      const record = await get(platformOf(api), id)
+      const record = await of(platformOf(api)).get(id)
       return { json: record, text: (style) => recordText(record, style, parts) }
     }
-    const all = await readPages(api, list)
+    const all = await readPages(api, (platform, page) => of(platform).list(page))
     return { json: all, text: (style) => recordTable(all, columns, style) }
   }
 
 /** `svc specs`: specs that the key's owner has, or that are shared with it. */
 export const specs = recordsCommand<Spec, Spec>({
-  list: (platform, page) => platform.specs.list(page),
-  get: (platform, id) => platform.specs.get(id),
+  of: (platform) => platform.specs,
   columns: ["id", "name", "latest_version", "visibility", "websocket_url"],
 })
 
 export const builds = recordsCommand<Build, BuildWithEvents>({
-  list: (platform, page) => platform.builds.list(page),
-  get: (platform, id) => platform.builds.get(id),
+  of: (platform) => platform.builds,
   columns: ["id", "spec_id", "status", "phase", "status_message", "created_at"],
   parts: buildParts,
 })
 
 export const deployments = recordsCommand<Deployment, Deployment>({
-  list: (platform, page) => platform.deployments.list(page),
-  get: (platform, id) => platform.deployments.get(id),
+  of: (platform) => platform.deployments,
   columns: ["id", "spec_name", "status", "current_version", "last_deployed_at"],
   actions: {
     stop: deploymentAction("stop"),
@@ -112,8 +111,7 @@ export const deployments = recordsCommand<Deployment, Deployment>({
 })
 
 export const runs = recordsCommand<RunRecord, RunWithSteps>({
-  list: (platform, page) => platform.runs.list(page),
-  get: (platform, id) => platform.runs.get(id),
+  of: (platform) => platform.runs,
   columns: ["id", "workflow", "spec_id", "status", "attempt", "error_message", "created_at"],
   parts: runParts,
   actions: { resume: runAction("resume"), retry: runAction("retry"), cancel: runAction("cancel") },

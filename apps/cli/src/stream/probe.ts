@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http"
 import { text } from "node:stream/consumers"
 import { isObject, type JsonObject, parseJson } from "@svc/common/json-object"
 import { type ClientOptions, WebSocket } from "ws"
+import { textOf } from "../output/json-value.ts"
 
 /** A rule that the server breaks, and how. */
 export class RuleBroken extends Error {}
@@ -26,12 +27,6 @@ export type Credentials = {
   readonly protocols?: readonly string[]
   /** For the query parameter of older clients. */
   readonly query?: string
-}
-
-/** A member of a message that a server sent, if it's text, else an empty string. The rules judge what a message contains. */
-export const textOf = (message: unknown, name: string): string => {
-  const member = isObject(message) ? message[name] : undefined
-  return typeof member === "string" ? member : ""
 }
 
 /** A rejection before the upgrade: its status, and the code in its body. */

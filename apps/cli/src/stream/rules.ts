@@ -2,8 +2,10 @@
 import { generateKeyPairSync, sign } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import { isObject, type JsonObject } from "@svc/common/json-object"
+import { valueAt } from "@svc/client/records"
 import type { ClientOptions } from "ws"
-import { connect, type Credentials, type Probe, RuleBroken, RuleSkipped, textOf } from "./probe.ts"
+import { textOf } from "../output/json-value.ts"
+import { connect, type Credentials, type Probe, RuleBroken, RuleSkipped } from "./probe.ts"
 
 export type View = { readonly id: string; readonly mode: string }
 
@@ -209,7 +211,7 @@ const wideInteger = /^-?\d+$/
 const checkValues = (rows: readonly Row[], paths: readonly string[]): void => {
   for (const { key, data } of rows) {
     for (const path of paths) {
-      const value = path.split(".").reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), data)
+      const value = valueAt(data, path.split("."))
       if (value === null || value === undefined || Array.isArray(value)) continue
       const isWide = typeof value === "string" && wideInteger.test(value)
       hold(isWide, `${path} of the record ${key} is ${JSON.stringify(value)}, not a decimal string`)

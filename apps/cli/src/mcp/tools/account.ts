@@ -1,3 +1,4 @@
+import type { Platform } from "@svc/client"
 import { z } from "zod"
 import { authSignup, authStatus } from "../../account/auth.ts"
 import { readCopy } from "../../account/env.ts"
@@ -6,8 +7,7 @@ import type { Context } from "../../command.ts"
 import { CliError, onCode } from "../../errors.ts"
 import { isObject, parseJson } from "@svc/common/json-object"
 import { ToolError } from "@svc/mcp"
-import { textOf } from "../../output/json-value.ts"
-import { type Answer, callApi } from "../../services/api.ts"
+import { platformOf } from "../../services/api.ts"
 import { type ApiWithKey, apiWithKey } from "../../settings/key.ts"
 import { variable } from "../../settings/settings.ts"
 import { changesLittle, defineTool } from "../tool.ts"
@@ -20,24 +20,32 @@ const ownerOf = (context: Context) =>
 
 const claimsOf = (token: string): unknown => parseJson(Buffer.from(token.split(".")[1] ?? "", "base64url").toString())
 
+type Header = (name: string) => string | null
+
+/** A response of the platform, with its headers. */
+const asked = async <Body>(api: ApiWithKey, ask: (platform: Platform) => Promise<Body>) => {
+  let header: Header = () => null
+  const body = await ask(platformOf({ ...api, onResponse: (response) => ({ header } = response) }))
+  return { body, header }
+}
+
 /** The limits of a key: those that the platform tells with its responses, and those that a session's token has. */
 const limitsOf = async (api: ApiWithKey) => {
-  const read = ({ header }: Answer, name: string, pattern: RegExp): number | undefined => {
+  const read = (header: Header, name: string, pattern: RegExp): number | undefined => {
     const found = pattern.exec(header(name) ?? "")?.[1]
     return found === undefined ? undefined : Number(found)
   }
-  const perMinute = (answer: Answer) => read(answer, "ratelimit-policy", /;q=(\d+)/)
-  const registry = await callApi(api, "/api/registry?limit=1")
-  const [first] = Array.isArray(registry.body) ? registry.body : []
-  const websocket_url = textOf(first, "websocket_url")
-  const session = await callApi(api, "/ws/sessions", { method: "POST", body: { websocket_url } }).catch(
+  const perMinute = (header: Header) => read(header, "ratelimit-policy", /;q=(\d+)/)
+  const stacks = await asked(api, ({ registry }) => registry.list({ limit: 1 }))
+  const websocket_url = stacks.body[0]?.websocket_url ?? ""
+  const session = await asked(api, (platform) => platform.mintSession({ websocket_url })).catch(
     onCode(undefined, nothing),
   )
-  const claims = claimsOf(textOf(session?.body, "token"))
+  const claims = session && claimsOf(session.body.token)
   return {
-    registry_requests_per_minute: perMinute(registry),
-    registry_requests_left: read(registry, "ratelimit", /;r=(\d+)/),
-    sessions_per_minute: session && perMinute(session),
+    registry_requests_per_minute: perMinute(stacks.header),
+    registry_requests_left: read(stacks.header, "ratelimit", /;r=(\d+)/),
+    sessions_per_minute: session && perMinute(session.header),
     ...(isObject(claims) && isObject(claims["limits"]) && claims["limits"]),
   }
 }

@@ -1,6 +1,5 @@
 import { isObject } from "@svc/common/json-object"
 import { z } from "zod"
-import { textOf } from "../../output/json-value.ts"
 import type { EndingJson } from "../../payments/journal.ts"
 import { listPayments, settlePayments } from "../../payments/payments.ts"
 import { send } from "../../payments/send.ts"
@@ -95,7 +94,7 @@ export const paymentTools = [
     annotations: readOnly,
     run: async ({ context }, { open = false, after }) => {
       const later = following(plainJson((await listPayments(context())).json), "id", after)
-      const { kept, truncated } = fitting(later.filter((payment) => !open || textOf(payment, "state") === "open"))
+      const { kept, truncated } = fitting(later.filter(({ state }) => !open || state === "open"))
       const none =
         later.length === 0 || !open ? "The journal has no payments: submit_payment makes one." : "No payment is open."
       return { payments: kept, truncated, ...(kept.length === 0 && after === undefined && { hint: none }) }

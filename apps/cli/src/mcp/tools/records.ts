@@ -1,6 +1,6 @@
-import { type Condition, type StackSchema, SvcError } from "@svc/client"
-import { inOrder } from "@svc/client/records"
-import { isObject, parseJson } from "@svc/common/json-object"
+import { type Condition, SvcError } from "@svc/client"
+import { inOrder, valueAt } from "@svc/client/records"
+import { parseJson } from "@svc/common/json-object"
 import { ToolError } from "@svc/mcp"
 import { z } from "zod"
 import { openView } from "../../stream/view.ts"
@@ -41,23 +41,16 @@ const open = async (
 }
 
 /** The same records with these fields only, by their paths. Throws field-not-found for one that the view lacks. */
-const projection = (view: string, schema: StackSchema, fields: readonly string[] | undefined) => {
-  if (fields === undefined || fields.length === 0) return (record: unknown) => record
+const projection = ({ view, schema }: Parameters<typeof checkField>[0], fields: readonly string[] = []) => {
+  if (fields.length === 0) return (record: unknown) => record
   const paths = schema.entities.find(({ name }) => name === view.split("/")[0])?.fields.map(({ path }) => path) ?? []
-  const isKnown = (field: string) =>
-    paths.some((path) => path === field || field.startsWith(`${path}.`) || path.startsWith(`${field}.`))
-  const lacking = fields.find((field) => !isKnown(field))
-  if (lacking !== undefined) {
-    throw new SvcError({
-      status: 0,
-      code: "field-not-found",
-      message: `${view} has no field ${JSON.stringify(lacking)}.`,
-      hint: `Its fields: ${paths.slice(0, 100).join(", ")}.`,
-    })
+  // A part of a path stands for all fields below it, and a type's own members may be unknown here.
+  const isAround = (field: string, path: string) => path.startsWith(`${field}.`) || field.startsWith(`${path}.`)
+  for (const field of fields) {
+    if (!paths.some((path) => isAround(field, path))) checkField({ view, schema }, field)
   }
-  const valueAt = (record: unknown, field: string): unknown =>
-    field.split(".").reduce((at: unknown, name) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : null), record)
-  return (record: unknown) => Object.fromEntries(fields.map((field) => [field, valueAt(record, field)]))
+  return (record: unknown) =>
+    Object.fromEntries(fields.map((field) => [field, valueAt(record, field.split(".")) ?? null]))
 }
 
 const asJson = ({ changes, next }: Step) => ({ changes: changes.map(plainJson), next })
@@ -109,7 +102,7 @@ export const recordTools = [
     annotations: readOnly,
     run: async (call, { fields, limit, sort, ...given }) => {
       const { stream, view, schema, matches, followed } = await open(call, given)
-      const shown = projection(view, schema, fields)
+      const shown = projection({ view, schema }, fields)
       if (sort !== undefined) checkField({ view, schema }, sort.field)
       // The library and a token bound what a view may send; its first records can be read all the same.
       const firstRecords = async (error: unknown, signal: AbortSignal) => {

@@ -1,8 +1,6 @@
-import { isObject } from "@svc/common/json-object"
 import { looksLikeMessage } from "@svc/common/transaction-parts"
 import { ToolError } from "@svc/mcp"
 import { z } from "zod"
-import { listOf, textOf } from "../../output/json-value.ts"
 import { simulate, status } from "../../payments/inspect.ts"
 import { checkParts, decoded } from "../../payments/transaction.ts"
 import { openRelay, relayStack } from "../../services/relay.ts"
@@ -45,12 +43,13 @@ export const transactionTools = [
     },
     annotations: readOnly,
     run: async (call, { signature }) => {
-      const answer = plainJson((await status(await relayContext(call, { args: [signature] }))).json)
-      const found = isObject(answer) ? answer["status"] : undefined
+      const { status: found, contextSlot } = plainJson(
+        (await status(await relayContext(call, { args: [signature] }))).json,
+      )
       return {
-        status: isObject(found) ? textOf(found, "confirmationStatus") || "processed" : "not_found",
-        ...(isObject(found) && { slot: textOf(found, "slot"), err: found["err"] }),
-        searched_up_to_slot: textOf(answer, "contextSlot"),
+        status: found === null ? "not_found" : (found.confirmationStatus ?? "processed"),
+        ...(found !== null && { slot: found.slot, err: found.err }),
+        searched_up_to_slot: contextSlot,
       }
     },
   }),
@@ -67,10 +66,11 @@ export const transactionTools = [
     },
     annotations: readOnly,
     run: async (call, { transaction }) => {
-      const answer = plainJson((await simulate(await relayContext(call, inputOf(transaction)))).json)
-      const { kept, truncated } = fitting(listOf(answer, "logs").map((line) => shortened(String(line))))
-      const err = isObject(answer) ? answer["err"] : null
-      return { err, units: textOf(answer, "unitsConsumed"), logs: kept, truncated }
+      const { err, unitsConsumed, logs } = plainJson(
+        (await simulate(await relayContext(call, inputOf(transaction)))).json,
+      )
+      const { kept, truncated } = fitting((logs ?? []).map(shortened))
+      return { err, units: unitsConsumed ?? "", logs: kept, truncated }
     },
   }),
   defineTool({
