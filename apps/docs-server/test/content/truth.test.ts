@@ -324,7 +324,7 @@ test("files and commands of the repository that the pages name exist", () => {
     /^(?:apps\/platform-api\/\.data(?:\/developer\.key)?|infra\/(?:\.env|env\/[\w-]+\.env|env\/\$app\..*|secrets(?:\/.*)?))$/
   expect([...files].filter((file) => !made.test(file) && !existsSync(join(root, file)))).toEqual([])
   const { scripts } = z.object({ scripts: z.record(z.string(), z.string()) }).parse(JSON.parse(read("package.json")))
-  const commands = [...texts.matchAll(/npx -y pnpm@12 ([a-z][\w-]*)/g)].map(([, command = ""]) => command)
+  const commands = [...texts.matchAll(/npx -y pnpm@12 (?!exec )([a-z][\w-]*)/g)].map(([, command = ""]) => command)
   expect(commands.filter((command) => !Object.hasOwn(scripts, command))).toEqual([])
 })
 
