@@ -90,8 +90,19 @@ const ConfirmDeployment = ({ operation, deployment, onDone, onClose }: Props) =>
 const lookMs = 5000
 const buildLookMs = 2000
 
-const isOver = ({ status }: Build): boolean => status === "completed" || status === "failed" || status === "cancelled"
-const whileBuilding = (builds: readonly Build[]): number => (builds.every(isOver) ? lookMs : buildLookMs)
+const isOver: Readonly<Record<Build["status"], boolean>> = {
+  pending: false,
+  uploading: false,
+  queued: false,
+  building: false,
+  pushing: false,
+  deploying: false,
+  completed: true,
+  failed: true,
+  cancelled: true,
+}
+const whileBuilding = (builds: readonly Build[]): number =>
+  builds.every(({ status }) => isOver[status]) ? lookMs : buildLookMs
 
 type BuildProps = { readonly deployment: Deployment; readonly builds: readonly Build[] }
 
@@ -102,7 +113,7 @@ const LatestBuild = ({ deployment, builds }: BuildProps) => {
     <div role="status">
       {build !== undefined && build.id !== deployment.current_build_id && (
         <>
-          Build {build.id} <Status status={build.status} why={build.status_message ?? `${build.progress} %`} />
+          Build {build.id} <Status status={build.status} why={build.status_message ?? `${build.progress ?? 0} %`} />
         </>
       )}
     </div>
