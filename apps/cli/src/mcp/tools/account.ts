@@ -25,8 +25,14 @@ type Header = (name: string) => string | null
 /** A response of the platform, with its headers. */
 const asked = async <Body>(api: ApiWithKey, ask: (platform: Platform) => Promise<Body>) => {
   let header: Header = () => null
-  const body = await ask(platformOf({ ...api, onResponse: (response) => ({ header } = response) }))
-  return { body, header }
+  const platform = platformOf({
+    ...api,
+    onResponse: (response) => {
+      api.onResponse?.(response)
+      header = response.header
+    },
+  })
+  return { body: await ask(platform), header }
 }
 
 /** The limits of a key: those that the platform tells with its responses, and those that a session's token has. */
