@@ -173,6 +173,27 @@ test("a sound installation passes in every service", async () => {
   expect(findings.filter(({ check, verdict }) => verdict !== "pass" && check !== "packages")).toEqual([])
 })
 
+test("programs that load slowly, as on a busy machine, aren't taken for a database that is late", async () => {
+  const preload = join(folder, "slow-load.mjs")
+  writeFileSync(
+    preload,
+    `import { registerHooks } from "node:module"
+    const slow = new Set(["redis", "postgres"])
+    registerHooks({
+      load: (url, context, next) => {
+        const name = /node_modules\\/(redis|postgres)\\//.exec(url)?.[1]
+        if (slow.delete(name)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2200)
+        return next(url, context)
+      },
+    })`,
+  )
+  const env = { ...sound["platform-api"], NODE_OPTIONS: `--import=${preload}` }
+  const { code, stdout } = await run("platform-api", ["doctor", "--json"], env)
+  const { findings } = JSON.parse(stdout) as { findings: readonly Finding[] }
+  expect(findings.filter(({ verdict }) => verdict === "fail")).toEqual([])
+  expect(code).toBe(0)
+})
+
 const away = "127.0.0.1:9"
 const everyone = "0.0.0.0/0"
 /** One setting that is wrong; `{others}` is the URL of the other services, `{db:ROLE}` the database's with that role. */

@@ -115,6 +115,7 @@ test("push publishes and follows the run; results are listed; a breaking change 
   const first = await svc(`push first.json ${options} --json`)
   expect(first.stderr).toContain("svc runs ")
   expect(resultOf(first)).toMatchObject({ workflow: "publish", status: "succeeded" })
+  await expect.poll(() => svc("explore my-transfers")).toMatchObject({ code: 0 })
   expect(await done("explore my-transfers")).toMatchObject({ name: "my-transfers" })
   expect(await done("specs")).toMatchObject([{ name: "my-transfers", latest_version: 1 }])
   expect((await svc("specs")).stdout).toMatch(/^ID +NAME +LATEST VERSION/)
@@ -143,6 +144,8 @@ test("a deployment is stopped, started, rolled back and deleted; an operation it
   const stopping = await svc(`deployments stop ${id}`)
   expect([stopping.code, stopping.stderr]).toEqual([0, expect.stringContaining(`svc deployments ${id}`)])
   await expect.poll(status, { timeout: 20_000 }).toMatchObject({ status: "stopped" })
+  // The registry follows the database after a moment.
+  await expect.poll(async () => (await svc("explore my-transfers")).code).toBe(1)
   await fails("explore my-transfers", "stack-not-found")
   expect(await done(`deployments restart ${id} --wait`)).toMatchObject({ status: "active" })
   expect(await done(`deployments stop ${id} --wait`)).toMatchObject({ status: "stopped" })

@@ -1,12 +1,12 @@
 import {
   ask,
   type Check,
-  checkLimitsStore,
   checkOtherService,
   checkPublicUrl,
   checkReachable,
   fail,
   type Finding,
+  limitsStoreChecks,
   pass,
   redirected,
   serviceChecks,
@@ -154,16 +154,13 @@ export const relayChecks = async (
     const off = warn("transactions", "the routes are off", "Set SVC_TRANSACTIONS_ENABLED=true to switch them on.")
     return { transactions: async () => [off], ...own }
   }
-  const { url: store, prefix } = limits
   return {
     provider: () => checkProviders(providersOf(config), wallClock),
     [check]: () => checkKeys(config, env, wallClock()),
     audience: async () => checkAudiences(config),
     sizes: async () => checkSizes(config),
     ...(usage && { usage: () => checkReachable("usage", "SVC_TRANSACTION_USAGE_ENDPOINT", usage.endpoint) }),
-    ...(store !== undefined && {
-      "limits-store": () => checkLimitsStore({ url: store, prefix }, () => import("redis")),
-    }),
+    ...(await limitsStoreChecks(limits, () => import("redis"))),
     ...own,
   }
 }

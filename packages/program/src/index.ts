@@ -1,5 +1,5 @@
 export { checkFolder } from "./folder.ts"
-export { checkLimitsStore } from "./limits-store.ts"
+export { limitsStoreChecks } from "./limits-store.ts"
 export { checkPublicUrl, isPublic } from "./public-url.ts"
 export { checkOtherService, checkReachable } from "./other-service.ts"
 export { ask, checkClock, redirected, stepAfter } from "./requests.ts"

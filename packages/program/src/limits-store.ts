@@ -1,5 +1,5 @@
 import { type Connect, inspectStore } from "@svc/limits"
-import { type Finding, fail, pass, warn } from "./doctor.ts"
+import { type Check, type Finding, fail, pass, warn } from "./doctor.ts"
 import { stepAfter } from "./requests.ts"
 
 const check = "limits-store"
@@ -18,11 +18,7 @@ const refusals: Readonly<Record<string, string>> = {
 const refusalStep = (refusal: string): string | undefined => refusals[refusal.split(" ")[0] ?? ""]
 const oldest = { Redis: 6.2, Valkey: 7.2 }
 
-/** Whether the limits' store answers, is new enough, takes writes, and refuses instead of forgetting when it is full. */
-export const checkLimitsStore = async (
-  { url, prefix }: { readonly url: string; readonly prefix: string },
-  connect: Connect,
-): Promise<readonly Finding[]> => {
+const checkStore = async (url: string, prefix: string, connect: Connect): Promise<readonly Finding[]> => {
   const store = await inspectStore(url, prefix, connect)
   if ("reason" in store) {
     const text = `the store at SVC_LIMITS_URL can't be used (${store.reason})`
@@ -51,4 +47,17 @@ export const checkLimitsStore = async (
     ),
   ]
   return found.length > 0 ? found : [pass(check, `${name} ${version} answers`)]
+}
+
+/**
+ * Checks whether the limits' store answers, is new enough, takes writes, and refuses instead of forgetting when it is full. Without
+ * a store there is no check. The client is loaded first: on a busy machine that takes longer than other checks' deadlines.
+ */
+export const limitsStoreChecks = async (
+  { url, prefix }: { readonly url: string | undefined; readonly prefix: string },
+  connect: Connect,
+): Promise<Readonly<Record<string, Check>>> => {
+  if (url === undefined) return {}
+  const client = await connect()
+  return { [check]: () => checkStore(url, prefix, async () => client) }
 }

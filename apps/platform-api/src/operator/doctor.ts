@@ -4,13 +4,13 @@ import {
   type Check,
   checkClock,
   checkFolder,
-  checkLimitsStore,
   checkOtherService,
   checkPublicUrl,
   checkReachable,
   fail,
   type Finding,
   isPublic,
+  limitsStoreChecks,
   pass,
   serviceChecks,
   stepAfter,
@@ -226,7 +226,6 @@ export const platformChecks = async (
   const config = await readConfig(env)
   validateTelemetry(config, env)
   const { databaseUrl, limits, dataFolder, deployHookUrl } = config
-  const { url: store, prefix } = limits
   const embedded = (): readonly Finding[] => [
     config.nodeEnv === "production"
       ? warn(
@@ -240,7 +239,7 @@ export const platformChecks = async (
     database:
       databaseUrl === undefined
         ? async () => embedded()
-        : () => checkDatabase(databaseUrl, store !== undefined, now, wallClock),
+        : () => checkDatabase(databaseUrl, limits.url !== undefined, now, wallClock),
     ...serviceChecks("platform-api", env, config),
     "signing-key": () => checkSigningKey(config),
     "data-folder": async () => checkFolder("data-folder", dataFolder),
@@ -251,9 +250,7 @@ export const platformChecks = async (
     ...(env["SVC_DOCS_URL"] && {
       services: () => checkOtherService("docs-server", "SVC_DOCS_URL", config.docsUrl, wallClock),
     }),
-    ...(store !== undefined && {
-      "limits-store": () => checkLimitsStore({ url: store, prefix }, () => import("redis")),
-    }),
+    ...(await limitsStoreChecks(limits, () => import("redis"))),
     "public-url": () => checkPublicUrl("platform-api", "SVC_API_URL", config.publicUrl, wallClock()),
   }
 }

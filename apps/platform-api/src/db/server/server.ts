@@ -2,7 +2,7 @@ import type { Database, Orm, Queries } from "../database.ts"
 import { DatabaseUnavailable } from "../errors.ts"
 import { createLeases, type Lease } from "./leases.ts"
 import { createListening } from "./listening.ts"
-import { openSession, readServerUrl, type Session } from "./session.ts"
+import { loadDriver, openSession, readServerUrl, type Session } from "./session.ts"
 import { createWriteWatch } from "../write-watch.ts"
 
 type ServerOptions = {
@@ -19,6 +19,7 @@ export const openServerDatabase = ({ url, statementMs, connections, now }: Serve
   // the frequent key lookup every time, which takes longer than the lookup.
   const first = `set timezone = 'UTC'; set statement_timeout = ${statementMs}; set plan_cache_mode = force_generic_plan`
   const server = readServerUrl(url)
+  loadDriver()
   const leases = createLeases((onEnd) => openSession({ server, first, onEnd }), connections, now)
   const { watch, watchWrite, stores } = createWriteWatch(now)
 

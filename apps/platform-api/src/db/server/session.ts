@@ -91,6 +91,14 @@ type SessionOptions = {
 }
 
 const require = createRequire(import.meta.url)
+const loadPostgres = () => require("postgres") as typeof postgres
+
+/** Loads the driver, which takes seconds on a busy machine. Call it before a deadline starts. */
+export const loadDriver = (): void => {
+  loadPostgres()
+  loadServerDriver()
+}
+
 const openMs = 2000
 const terminate = Buffer.from([0x58, 0, 0, 0, 4])
 // Lists of different lengths make different statements, and the server keeps each prepared one until the session ends.
@@ -138,7 +146,7 @@ export const openSession = async ({ server, first, onNotice, onEnd }: SessionOpt
       onnotice: () => {},
       onnotify: onNotice,
     }
-    const sql = (require("postgres") as typeof postgres)(options)
+    const sql = loadPostgres()(options)
     const unsafe = sql.unsafe.bind(sql)
     const send = (text: string, params: unknown[], prepare: boolean) => {
       if (hasEnded()) throw new DatabaseUnavailable("the connection to the database was lost")
