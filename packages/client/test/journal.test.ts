@@ -180,7 +180,7 @@ test.each([
     says: ({ route }) =>
       route === "simulate"
         ? ok({
-            contextSlot: "1",
+            contextSlot: "1000000",
             err: { InstructionError: [0, { Custom: 1 }] },
             logs: Array.from({ length: 20 }, (_, index) => `log ${index}`).concat(logs),
             unitsConsumed: null,
@@ -203,6 +203,47 @@ test.each([
   })
   expect(await failing.journal.list()).toEqual([])
   expect(await failing.pay({ skipPreflight: true })).toMatchObject({ state: "landed" })
+})
+
+test.each(["BlockhashNotFound", "AccountNotFound", { InstructionError: [0, { Custom: 1 }] }])(
+  "a node that hasn't reached the blockhash's slot rejects nothing by %j: another one is asked, or the call may be repeated",
+  async (err) => {
+    let lags = Infinity
+    const set: ReturnType<typeof setUp> = setUp({
+      says: (asked) => {
+        const said = set.chain.answer(asked)
+        if (asked.route !== "simulate" || typeof said === "string" || --lags < 0) return undefined
+        return ok({ ...Object(said.body), contextSlot: "1", err })
+      },
+    })
+    await expect(set.pay()).rejects.toMatchObject({ code: "lookup-failed", retryable: true })
+    expect(await set.journal.list()).toEqual([])
+    lags = 2
+    expect(await set.pay()).toMatchObject({ state: "landed" })
+    expect(set.chain.received(set.recipient)).toBe(1)
+  },
+)
+
+test("a built transaction that was sent already is looked up, and never called one that others may replace", async () => {
+  const set = setUp()
+  const paid = await set.pay({}, async (lifetime) => {
+    const transaction = set.build()(lifetime)
+    await set.relay.send({ transaction })
+    await set.clock.sleep(5000)
+    return transaction
+  })
+  expect(paid).toMatchObject({ state: "landed", replayed: true })
+  const twice = set.pay(
+    {},
+    async (lifetime) => {
+      const transaction = set.build()(lifetime)
+      await set.journal.submitOnce("a", transaction)
+      return transaction
+    },
+    "b",
+  )
+  await expect(twice).rejects.toMatchObject({ code: "duplicate-transaction" })
+  expect(set.chain.received(set.recipient)).toBe(2)
 })
 
 test("invalid input is rejected before anything is stored: another blockhash, no transaction, an invalid id", async () => {

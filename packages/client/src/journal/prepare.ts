@@ -84,15 +84,14 @@ export const prepare = async (
     }
     await check(payment)
   }
-  /** @param tip for bytes that may have landed already: the slot that a node must have reached to judge them */
-  const simulate = async ({ base64 }: SignedPayment, where: ChainView, tip?: bigint) => {
+  /** @param where names the slot that a node must have reached to reject the transaction */
+  const simulate = async ({ base64 }: SignedPayment, where: ChainView & { readonly minContextSlot: bigint }) => {
     const run = await ask(async () => {
       const answer = await relay.simulate({ transaction: base64, sigVerify: true, ...where, ...abortable })
-      return answer.err === null ? answer : upToDate(answer, tip)
+      return answer.err === null ? answer : upToDate(answer, where.minContextSlot)
     })
     const { err, logs } = run
-    if (err === null || (tip !== undefined && err === "AlreadyProcessed"))
-      return { slot: run.contextSlot, isNew: err === null }
+    if (err === null || err === "AlreadyProcessed") return { slot: run.contextSlot, isNew: err === null }
     const details = { err, logs: logs?.slice(-lastLogs) ?? null }
     if (err === "BlockhashNotFound") {
       const message = "Nothing was stored or sent. Sign again with a new blockhash"
@@ -114,10 +113,12 @@ export const prepare = async (
     const { blockhash, lastValidBlockHeight, contextSlot } = latest
     const payment = await readPayment(await source({ blockhash, lastValidBlockHeight }))
     await accept(payment, blockhash)
-    if (options.skipPreflight !== true) await simulate(payment, { minContextSlot: contextSlot })
+    // A builder may hand out a transaction that was sent already: another id's, or one that the wallet sent by itself.
+    const { isNew } =
+      options.skipPreflight === true ? { isNew: true } : await simulate(payment, { minContextSlot: contextSlot })
     // The relay may report a height that is too low.
     const end = later(lastValidBlockHeight, finalizedHeight + blockhashAge)
-    return { payment, finalizedHeight, lastValidBlockHeight: end, isNew: true }
+    return { payment, finalizedHeight, lastValidBlockHeight: end, isNew }
   }
 
   await accept(source, source.blockhash)
@@ -146,7 +147,7 @@ export const prepare = async (
   // lags behind the look-up doesn't know the newest ones.
   const at = (minContextSlot: bigint) => ({ commitment: "processed", minContextSlot }) as const
   const { slot, isNew } =
-    status === null ? await simulate(source, at(tip), tip).catch(lookAgain) : { slot: status.slot, isNew: false }
+    status === null ? await simulate(source, at(tip)).catch(lookAgain) : { slot: status.slot, isNew: false }
   const { blockHeight } = await ask(() => relay.blockHeight({ ...at(slot), ...abortable }))
   const end = later(heightOf(options.lastValidBlockHeight ?? 0n), blockHeight + blockhashAge)
   return { payment: source, finalizedHeight, lastValidBlockHeight: end, isNew }
