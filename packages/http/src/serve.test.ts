@@ -98,6 +98,8 @@ test("an unknown method is 405 on any path, and anything but a request is 400", 
   const statusOf = async (text: string) => (await exchange(server.port, text)).split(" ")[1]
   expect(await statusOf("BREW / HTTP/1.1\r\nHost: x\r\n\r\n")).toBe("405")
   expect(await statusOf("g-e.t /echo/x HTTP/1.1\r\nHost: x\r\n\r\n")).toBe("405")
+  expect(await statusOf("CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\nbytes for the other end")).toBe("405")
+  expect(await statusOf("CONNECT /echo/x HTTP/1.0\r\n\r\n")).toBe("405")
   for (const text of ["BREW /\r\n\r\n", "(x) / HTTP/1.1\r\nHost: x\r\n\r\n", "\x16\x03\x01\x00\x05 / HTTP/1.1\r\n\r\n"])
     expect(await statusOf(text)).toBe("400")
 })
@@ -422,6 +424,18 @@ test("a broken body whose request already got a response gets no second one", as
   socket.write("zz\r\n")
   await once(socket, "close")
   expect(received().match(/HTTP\/1.1 /g)).toHaveLength(1)
+})
+
+test("a CONNECT behind a request ends the connection after the response to that request", async () => {
+  const gate = Promise.withResolvers<void>()
+  const { server } = await start(gate.promise)
+  const { socket, received } = await dial(server.port)
+  socket.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\nCONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n")
+  await passed()
+  gate.resolve()
+  await once(socket, "close")
+  expect(received().match(/HTTP\/1.1 .../g)).toEqual(["HTTP/1.1 200"])
+  expect(received()).toContain("done")
 })
 
 test("HTTP/1.0 needs no Host, and an unknown Expect is ignored", async () => {

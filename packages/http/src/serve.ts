@@ -181,6 +181,8 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   server.on("request", answer).on("connection", connections.opened)
   // Over TCP the stream is a socket.
   server.on("clientError", (error, socket) => unparsed(error, socket as Socket))
+  // Node closes the connection of a CONNECT without a response if nobody listens, and leaves the socket to the listener.
+  server.on("connect", (_, socket) => unparsed(undefined, socket.on("error", () => {}).resume() as Socket))
   // An Expect that nobody knows may be passed over (RFC 9110 section 10.1.1); Node's own 417 would be no answer of the app.
   server.on("checkExpectation", answer)
   // A client that finds the queue full tries again after a second, then after three; one in a long queue waits longer.

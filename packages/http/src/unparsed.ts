@@ -31,6 +31,7 @@ const send = async (socket: Socket, answer: Response): Promise<void> => {
  * no body and none of the server's headers. A request before it that is still being served, or whose body is the broken part
  * but is answered already, gets its answer and no other, and the connection ends with it.
  * @param answerTo makes the answer, for this reason: a 405 if only the method is unknown, otherwise a 400
+ * @returns takes the parser's error, or none for a CONNECT
  */
 export const createUnparsedAnswer = (
   connections: Pick<Connections, "get">,
@@ -38,10 +39,10 @@ export const createUnparsedAnswer = (
 ) => {
   // The parser fails again on whatever else arrives.
   const ended = new WeakSet<Socket>()
-  return (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket): void => {
+  return (error: (NodeJS.ErrnoException & { rawPacket?: Buffer }) | undefined, socket: Socket): void => {
     const { newest, waiting } = connections.get(socket) ?? {}
     // What this process has yet to look at isn't late.
-    if (ended.has(socket) || (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && waiting && waiting.size > 0)) return
+    if (ended.has(socket) || (error?.code === "ERR_HTTP_REQUEST_TIMEOUT" && waiting && waiting.size > 0)) return
     ended.add(socket)
     const { incoming, outgoing } = newest ?? {}
     // An answer without a socket waits for the one before it, and ours would be taken for that one.
@@ -54,9 +55,10 @@ export const createUnparsedAnswer = (
       else outgoing.once("finish", () => socket.destroySoon())
       return
     }
-    if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy()
+    if (!socket.writable || error?.code === "ECONNRESET") return void socket.destroy()
     const isMethod =
-      error.code === "HPE_INVALID_METHOD" && unknownMethod.test(error.rawPacket?.toString("latin1") ?? "")
+      error === undefined ||
+      (error.code === "HPE_INVALID_METHOD" && unknownMethod.test(error.rawPacket?.toString("latin1") ?? ""))
     const reason = isMethod ? "an unknown method" : (reasons[error.code ?? ""] ?? "not valid HTTP/1.1")
     void send(socket, answerTo(reason, isMethod ? 405 : 400))
   }
