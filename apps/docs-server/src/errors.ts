@@ -32,7 +32,7 @@ export const errors = defineErrors({
   unsupported_media_type: {
     status: 415,
     message: "The request body must be JSON.",
-    hint: "Send the header Content-Type: application/json; see /openapi.json.",
+    hint: "Send JSON in UTF-8, uncompressed, with the header Content-Type: application/json; see /openapi.json.",
   },
   rate_limited: {
     status: 429,

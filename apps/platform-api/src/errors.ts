@@ -162,7 +162,7 @@ export const errors = defineErrors({
   ...withStatus(415, {
     "unsupported-media-type": [
       "The body must be JSON with Content-Type: application/json.",
-      "Set Content-Type: application/json. Only bodies that can hold an AST may be compressed with gzip.",
+      "Send JSON in UTF-8 with Content-Type: application/json. Only bodies that can hold an AST may be compressed with gzip.",
     ],
   }),
   ...withStatus(422, {

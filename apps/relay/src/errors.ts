@@ -95,7 +95,10 @@ export const errors = defineErrors({
     ],
   }),
   ...withStatus(415, {
-    unsupported_media_type: ["The body must be application/json.", "Send Content-Type: application/json."],
+    unsupported_media_type: [
+      "The body must be application/json.",
+      "Send JSON in UTF-8, uncompressed, with Content-Type: application/json.",
+    ],
   }),
   ...withStatus(429, {
     rate_limit_exceeded: ["Too many requests in a minute.", "Wait for the seconds in Retry-After, then repeat.", true],
