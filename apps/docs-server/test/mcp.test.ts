@@ -242,13 +242,28 @@ test("2026-07-28 has the statuses that the revision requires", async () => {
     [modern("tools/call", search), 400, -32020],
     [modern("tools/list", {}, undefined, version("2099-01-01")), 400, -32020],
     [server.rpc("tools/list", {}, {}, version("2026-07-28")), 400, -32602],
-    [server.rpc("tools/list", {}, {}, version("1999-01-01")), 400, -32022],
   ]
   for (const [sent, status, code] of cases) {
     const response = await sent
     expect([response.status, (await bodyOf(response)).error.code]).toEqual([status, code])
   }
 })
+
+test.each(["1999-01-01", "2099-01-01", "latest", "undefined", ""])(
+  "a version header %j without _meta gets the revisions that are served, not the advice to add _meta",
+  async (named) => {
+    for (const params of [undefined, {}, { _meta: { progressToken: 1 } }]) {
+      const response = await server.rpc("tools/list", params, {}, { "mcp-protocol-version": named })
+      const { error } = await bodyOf(response)
+      expect([response.status, error.code, error.message]).toEqual([
+        400,
+        -32022,
+        `Unsupported protocol version: ${named}`,
+      ])
+      expect(error.data).toMatchObject({ requested: named, supported: expect.arrayContaining(["2025-11-25"]) })
+    }
+  },
+)
 
 test("the header rules also apply to a request whose response is cached", async () => {
   const args = { name: "search_docs", arguments: { query: "guide" } }

@@ -6,6 +6,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
   type Transport,
 } from "@modelcontextprotocol/server"
+import { isObject } from "@svc/common/json-object"
 import { allRevisions, ownError, ownResult, type RpcError, type RpcRequest, unfitMeta } from "@svc/mcp"
 import { z } from "zod"
 
@@ -63,15 +64,35 @@ const sdkResponse = z.object({
 
 const refusal = z.object({ error: z.object({ data: z.object({ supported: z.array(z.string()).min(1) }) }) })
 
+/** What a stateless request carries. */
+const envelopeOf = (version: string) => ({
+  "io.modelcontextprotocol/protocolVersion": version,
+  "io.modelcontextprotocol/clientCapabilities": {},
+})
+
+/**
+ * The request with the revision that its header names, if that isn't served and `_meta` names none. The SDK would ask for the
+ * missing `_meta`; now it says which revisions are served.
+ */
+const withHeaderVersion = (
+  { params, ...request }: Omit<RpcRequest, "id">,
+  { headers }: Pick<Request, "headers">,
+  served: readonly string[],
+): Omit<RpcRequest, "id"> => {
+  const version = headers.get("mcp-protocol-version")
+  if (version === null || served.includes(version)) return { ...request, params }
+  const meta = isObject(params?.["_meta"]) ? params["_meta"] : {}
+  return { ...request, params: { ...params, _meta: { ...envelopeOf(version), ...meta } } }
+}
+
 /** All revisions, newest first. The SDK doesn't export the stateless ones, but its error for an unknown revision lists them. */
 const readVersions = async (answer: AnswerRpc): Promise<readonly string[]> => {
-  const meta = {
-    "io.modelcontextprotocol/protocolVersion": "unknown",
-    "io.modelcontextprotocol/clientCapabilities": {},
-  }
   const method = "server/discover"
   const headers = { "mcp-protocol-version": "unknown", "mcp-method": method }
-  const answered = await answer({ method, params: { _meta: meta } }, new Request(endpoint, { headers }))
+  const answered = await answer(
+    { method, params: { _meta: envelopeOf("unknown") } },
+    new Request(endpoint, { headers }),
+  )
   const { error } = refusal.parse("text" in answered ? JSON.parse(answered.text) : undefined)
   return allRevisions(error.data.supported)
 }
@@ -127,5 +148,10 @@ export const createSdk = async (factory: McpServerFactory, onError: (error: Erro
     return { status: 200, isError: true, text: errorText(unfitMeta) }
   }
 
-  return { answer, protocolVersions: await readVersions(answer), close: () => modern.close() }
+  const protocolVersions = await readVersions(answer)
+  return {
+    answer: ((request, http) => answer(withHeaderVersion(request, http, protocolVersions), http)) satisfies AnswerRpc,
+    protocolVersions,
+    close: () => modern.close(),
+  }
 }
