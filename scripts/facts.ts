@@ -5,6 +5,7 @@ import { auditActions } from "../apps/platform-api/src/audit.ts"
 import { sessionsPerMinute } from "../apps/platform-api/src/auth/guard.ts"
 import { readSettings } from "../apps/platform-api/src/config.ts"
 import { streamsPerAccount, streamsPerAddress } from "../apps/platform-api/src/routes/registry/changes.ts"
+import { hookBody } from "../apps/platform-api/src/work/steps/hook-call.ts"
 import { commitment } from "../apps/relay/src/routes/fields.ts"
 import { routes } from "../apps/relay/src/routes/table.ts"
 import { sessionLifetimeSeconds } from "@svc/session-token"
@@ -32,6 +33,7 @@ export const makeFacts = () => {
     changes_days: String(changesDays),
     audit_actions: coded(auditActions),
     commitments: coded(commitment.options),
+    deploy_hook_events: coded(hookBody.shape.type.options),
     mcp_tools: coded(tools.map(({ name }) => name)),
     relay_methods: coded(routes.map((route) => methodOf(nameOf(route)))),
     relay_routes: listed(routes),

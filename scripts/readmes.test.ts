@@ -62,14 +62,19 @@ test.each([
 })
 
 test("every file that the README of an app or a package names exists", () => {
-  const pages = [
-    ...packages.map((name) => `packages/${name}/README.md`),
-    ...["docs-server", "relay", "platform-api", "cli"].map((name) => `apps/${name}/README.md`),
-  ]
-  const missing = pages.flatMap((page) =>
-    [...read(page).matchAll(/`((?:src|test|scripts|bench|migrations)\/[\w./-]+\.\w+)`/g)]
-      .filter(([, file = ""]) => !existsSync(join(root, page, "..", file)))
-      .map(([, file]) => `${page}: ${file}`),
+  const pages = ["packages", "apps"].flatMap((kind) =>
+    readdirSync(join(root, kind)).map((name) => `${kind}/${name}/README.md`),
   )
+  const missing = pages.flatMap((page) => {
+    const there = readdirSync(join(root, page, ".."), { recursive: true, encoding: "utf8" })
+    const isThere = (name: string): boolean => there.some((file) => file === name || file.endsWith(`/${name}.ts`))
+    const paths = [...read(page).matchAll(/`((?:src|test|scripts|bench|migrations)\/[\w./-]+\.\w+)`/g)]
+    const [, rows = ""] = /^\| File \|.*\n.*\n((?:\|.*\n)+)/m.exec(read(page)) ?? []
+    const cells = [...rows.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell = ""]) =>
+      cell.replaceAll(/`|\.ts\b/g, "").split(", "),
+    )
+    const named = paths.map(([, path = ""]) => path).concat(cells)
+    return named.filter((name) => !isThere(name)).map((name) => `${page}: ${name}`)
+  })
   expect(missing).toEqual([])
 })

@@ -35,7 +35,7 @@ const sayings: readonly (readonly [what: string, pattern: RegExp, value: number]
   ["the life of session tokens", new RegExp(`${number}[- ]minute (?:session )?(?:token|JWT)`, "gi"), minutes],
   [
     "the life of session tokens",
-    new RegExp(`tokens?\\b[^.|;]{0,50}? (?:for|of|lives?) (?:the )?(?:last )?${number} minutes`, "gi"),
+    new RegExp(`tokens?\\b[^.|;]{0,50}? (?:for|of|lives?|at most) (?:the )?(?:last )?${number} minutes`, "gi"),
     minutes,
   ],
   ["the life of session tokens", new RegExp(`tokens' ${number} minutes`, "gi"), minutes],

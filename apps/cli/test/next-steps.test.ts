@@ -6,7 +6,7 @@ import { z } from "zod"
 import { SvcError } from "@svc/client/http"
 import { commands } from "../src/commands.ts"
 import { CliError, nextSteps, usageError } from "../src/errors.ts"
-import { faultOf } from "../src/mcp/result.ts"
+import { faultOf, hints as toolHints } from "../src/mcp/result.ts"
 
 const apps = join(import.meta.dirname, "../..")
 const services = ["docs-server", "relay", "platform-api"]
@@ -57,14 +57,25 @@ test("every error of svc mcp has a next step for an agent without a shell, or sa
   expect(unasked).toEqual([])
 })
 
-test("every row is for a code that a service or the tool returns", () => {
-  const own = [join(apps, "cli/src"), join(apps, "../packages/client/src")]
-    .flatMap((folder) => globSync(join(folder, "**/*.ts")).map((file) => readFileSync(file, "utf8")))
-    .flatMap((source) => [...source.matchAll(/(?:Error|refusal|asCode)\(\s*"([\w-]+)"/g)].map(([, code = ""]) => code))
+test("every code that the tool, the library or a page knows is one that a service or the tool returns", () => {
+  const sources = ["cli/src", "../packages/client/src", "../packages/site/browser"].flatMap((folder) =>
+    globSync(join(apps, folder, "**/*.{ts,tsx}")).map((file) => readFileSync(file, "utf8")),
+  )
+  const own = sources.flatMap((source) =>
+    [...source.matchAll(/(?:Error|refusal|asCode)\(\s*(?:\w+, )?"([\w-]+)"/g)].map(([, code = ""]) => code),
+  )
   const stream = readFileSync(join(apps, "../packages/local-stream/src/server/faults.ts"), "utf8")
   const streams = [...stream.matchAll(/^ {2}"([a-z-]+)": \{/gm)].map(([, code = ""]) => code)
-  const known = new Set([...services.flatMap(documentCodes), ...own, ...streams])
-  expect(Object.keys(nextSteps).filter((code) => !known.has(code))).toEqual([])
+  // The last one is made of a kind and "-not-found".
+  const known = new Set([...services.flatMap(documentCodes), ...own, ...streams, "entity-not-found"])
+  const compared = sources.flatMap((source) =>
+    [...source.matchAll(/(?:onCode\(\s*|(?<!typeof (?:\w+\.)?)\bcode [!=]== )"([a-z][\w-]+)"/g)].map(
+      ([, code = ""]) => code,
+    ),
+  )
+  expect(compared.length).toBeGreaterThan(20)
+  const named = [...Object.keys(nextSteps), ...Object.keys(toolHints), ...compared]
+  expect(named.filter((code) => !known.has(code))).toEqual([])
 })
 
 test("every next step names only existing commands", () => {

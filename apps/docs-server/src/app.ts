@@ -73,16 +73,6 @@ export const createApp = (dependencies: Dependencies) => {
   const { site, config, log, version } = dependencies
   const app = createApi<HttpEnv>({ getPath, ownReasons: false })
   app.use(requestContext)
-  const fixedPaths = new Set([
-    "/favicon.ico",
-    "/health",
-    "/livez",
-    "/readyz",
-    "/search",
-    cliRoute.path,
-    clientRoute.path,
-    clientModuleRoute.path,
-  ])
 
   app.onError((error, c) => {
     const known = error instanceof BodyError ? bodyError(error.fault) : error instanceof ApiError ? error : undefined
@@ -93,7 +83,8 @@ export const createApp = (dependencies: Dependencies) => {
   app.notFound((c) => {
     const path = c.req.path.replace(/\/$/, "")
     const methods = mcpPaths.includes(path) ? mcpMethods : "GET, HEAD, OPTIONS"
-    const known = methods === mcpMethods || fixedPaths.has(path) || findDocument(site(), c) !== undefined
+    const isRoute = app.routes.some((route) => route.method === "GET" && route.path === path)
+    const known = methods === mcpMethods || isRoute || findDocument(site(), c) !== undefined
     const error =
       known && c.req.method !== "GET"
         ? errors.fail("method_not_allowed", { headers: { Allow: methods } })

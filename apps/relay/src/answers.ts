@@ -1,18 +1,12 @@
 import { ApiError, BodyError, type BodyFault, explanationOf } from "@svc/errors"
 import type { Context } from "hono"
+import { waitHeaders } from "./document.ts"
 import { badRequest, errors } from "./errors.ts"
 import type { RelayEnv } from "./relay.ts"
 import type { Submission } from "./usage/metering.ts"
 import { isSendPath } from "./routes/table.ts"
 
-const exposed = [
-  "X-Request-Id",
-  "X-Error-Code",
-  "X-Svc-Upstream-Attempted",
-  "Cache-Control",
-  "X-Content-Type-Options",
-  "Retry-After",
-]
+const exposed = [...Object.keys(waitHeaders), "Cache-Control", "X-Content-Type-Options"]
 
 /** Default headers of every response. The server sets them. */
 export const commonHeaders = {

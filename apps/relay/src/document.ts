@@ -103,7 +103,7 @@ export const headers = {
   "X-Svc-Upstream-Attempted": header("`true` once the provider is called, else `false`."),
 }
 const errorHeaders = { ...headers, "X-Error-Code": header("The `code` of the body.") }
-const waitHeaders = { ...errorHeaders, "Retry-After": header("Seconds to wait, a whole number.", "integer") }
+export const waitHeaders = { ...errorHeaders, "Retry-After": header("Seconds to wait, a whole number.", "integer") }
 
 export const json = <Schema extends z.ZodType>(schema: Schema) => ({ content: { "application/json": { schema } } })
 

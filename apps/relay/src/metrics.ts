@@ -1,6 +1,7 @@
 import type { Meter } from "@opentelemetry/api"
 import type { ApiError } from "@svc/errors"
 import { clientSpan } from "@svc/telemetry"
+import type { errors } from "./errors.ts"
 import type { UpstreamResponse } from "./upstream/upstream.ts"
 
 const upstreamOutcomes: Readonly<Record<UpstreamResponse["kind"], string>> = {
@@ -11,6 +12,9 @@ const upstreamOutcomes: Readonly<Record<UpstreamResponse["kind"], string>> = {
   "transport-error": "transport_error",
   timeout: "timeout",
 }
+
+type Rows = typeof errors.rows
+type Denial = { [Code in keyof Rows]: Rows[Code]["status"] extends 403 | 413 | 429 | 503 ? Code : never }[keyof Rows]
 
 /** Why an error denies a request, by its code. A 401 does for `auth`. */
 const denialReasons: Readonly<Record<string, string>> = {
@@ -23,7 +27,7 @@ const denialReasons: Readonly<Record<string, string>> = {
   server_busy: "concurrency",
   request_too_large: "request_size",
   transaction_too_large: "request_size",
-}
+} satisfies Record<Denial | "transaction_too_large", string>
 
 type Outcome = { readonly kind: string; readonly status?: number; readonly code?: number }
 

@@ -54,7 +54,7 @@ const waitFirst = "Wait retry_after_ms milliseconds, then call the tool again."
 const cannotWrite = "Ask a person to make the folder that the message names writable, then call the tool again."
 
 /** The next step for an agent that has only the tools, for codes whose other advice is for a shell, a file or a program. */
-const hints: Readonly<Record<string, string>> = {
+export const hints: Readonly<Record<string, string>> = {
   "missing-credentials":
     "Nothing was done. To publish, ask a person to store a svc_sk_ key: svc auth login < KEY-FILE. For all else call account with sign_up: true.",
   "invalid-authorization-format": askForKey,

@@ -6,13 +6,22 @@ import { buildParts, recordText, runParts } from "../output/record-text.ts"
 import type { Style } from "../output/style.ts"
 import { type Api, platformOf } from "../services/api.ts"
 
-/** Whether a run goes on without anybody's help. */
-const isMoving: Readonly<Record<RunWithSteps["status"], boolean>> = {
+/** Whether a run, a build or a deployment goes on without anybody's help. */
+const isMoving: Readonly<Record<(RunWithSteps | BuildWithEvents | Deployment)["status"], boolean>> = {
+  pending: true,
+  uploading: true,
   queued: true,
+  building: true,
+  pushing: true,
+  deploying: true,
   running: true,
-  waiting: false,
   cancelling: true,
+  updating: true,
+  waiting: false,
+  completed: false,
   succeeded: false,
+  active: false,
+  stopped: false,
   failed: false,
   cancelled: false,
 }
@@ -21,7 +30,7 @@ const pollMs = 500
 /** How many polls there are between looks at the build, which may wait for the operator. */
 const pollsBetween = 4
 
-const currentStep = ({ steps }: RunWithSteps) => steps.find(({ status }) => ["running", "failed"].includes(status))
+const currentStep = ({ steps }: RunWithSteps) => steps.find(({ status }) => status === "running" || status === "failed")
 
 const placeOf = (run: RunWithSteps): string => {
   const name = currentStep(run)?.name
@@ -29,7 +38,7 @@ const placeOf = (run: RunWithSteps): string => {
 }
 
 const progressOf = (run: RunWithSteps): string => {
-  const over = run.steps.filter(({ status }) => ["succeeded", "skipped"].includes(status))
+  const over = run.steps.filter(({ status }) => status === "succeeded" || status === "skipped")
   return `Run ${run.id}: ${run.status}${placeOf(run)} (${over.length} of ${run.steps.length} steps)`
 }
 
@@ -108,7 +117,6 @@ const followRecord = async <Followed extends Ending>(
   kind: "build" | "deployment",
   id: number,
   wanted: string,
-  ends: readonly string[],
   read: () => Promise<Followed>,
   text: (record: Followed, style: Style) => string,
 ): Promise<Outcome> => {
@@ -116,7 +124,7 @@ const followRecord = async <Followed extends Ending>(
   const statusOf = ({ status, status_message }: Followed) => `${status}${colon(status_message)}`
   const record = await follow(context, {
     read,
-    goesOn: ({ status }) => !ends.includes(status),
+    goesOn: ({ status }) => isMoving[status],
     progress: (now) => `${what}: ${statusOf(now)}`,
   })
   if (record.status === wanted) return { json: record, text: (style) => text(record, style) }
@@ -132,7 +140,6 @@ export const followBuild = (context: Context, api: Api, id: number): Promise<Out
     "build",
     id,
     "completed",
-    ["completed", "failed", "cancelled"],
     () => platformOf(api).builds.get(id),
     (build, style) => recordText(build, style, buildParts),
   )
@@ -143,12 +150,4 @@ export const followDeployment = (
   id: number,
   wanted: "active" | "stopped",
 ): Promise<Outcome> =>
-  followRecord(
-    context,
-    "deployment",
-    id,
-    wanted,
-    ["active", "stopped", "failed"],
-    () => platformOf(api).deployments.get(id),
-    recordText,
-  )
+  followRecord(context, "deployment", id, wanted, () => platformOf(api).deployments.get(id), recordText)

@@ -19,10 +19,9 @@ export type ConnectionEvent =
   | { readonly is: "unanswered" }
   | { readonly is: "lost"; readonly error: SvcError | undefined }
 
-const keyCodes = new Set(["invalid-api-key", "expired-api-key", "disabled-api-key"])
-
 /** Whether an error says that the key itself no longer works. */
-export const isKeyGone = ({ code }: Pick<SvcError, "code">): boolean => keyCodes.has(code)
+export const isKeyGone = ({ code }: Pick<SvcError, "code">): boolean =>
+  code === "invalid-api-key" || code === "expired-api-key" || code === "disabled-api-key"
 
 /** The state after an event: the one table that everything that shows a connection goes by. */
 export const nextState = (state: ConnectionState, event: ConnectionEvent): ConnectionState => {

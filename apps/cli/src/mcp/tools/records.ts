@@ -61,7 +61,8 @@ const withoutRecords = ({ changes, next }: Step) => ({
 
 /** Less than the minute after which clients give up a call. */
 const readSeconds = 50
-const tooLarge: ReadonlySet<string> = new Set(["snapshot-limit-exceeded", "snapshot-too-large"])
+const isTooLarge = (error: unknown): boolean =>
+  error instanceof SvcError && (error.code === "snapshot-limit-exceeded" || error.code === "snapshot-too-large")
 
 /** Why a result has no records, and what to do; an empty text for one that has some. */
 const whyEmpty = (
@@ -106,8 +107,7 @@ export const recordTools = [
       if (sort !== undefined) checkField({ view, schema }, sort.field)
       // The library and a token bound what a view may send; its first records can be read all the same.
       const firstRecords = async (error: unknown, signal: AbortSignal) => {
-        const isTooLarge = error instanceof SvcError && tooLarge.has(error.code)
-        if (!isTooLarge || given.where !== undefined || sort !== undefined) throw error
+        if (!isTooLarge(error) || given.where !== undefined || sort !== undefined) throw error
         const { key } = given
         for await (const { records } of stream.watch(view, { ...(key && { key }), take: limit + 1, signal }))
           return { records, next: undefined }

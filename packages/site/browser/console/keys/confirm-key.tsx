@@ -11,8 +11,11 @@ export type Action = "rotate" | "disable" | "enable" | "revoke"
 /** What its button says. */
 export const verbs = { rotate: "Rotate", disable: "Disable", enable: "Enable", revoke: "Revoke" } as const
 
-export const actionsOf = ({ status }: ApiKey): readonly Action[] =>
-  status === "active" ? ["rotate", "disable", "revoke"] : status === "disabled" ? ["enable", "revoke"] : ["revoke"]
+export const actionsOf: Readonly<Record<string, readonly Action[]>> = {
+  active: ["rotate", "disable", "revoke"],
+  disabled: ["enable", "revoke"],
+  expired: ["revoke"],
+} satisfies Record<ApiKey["status"], readonly Action[]>
 
 const isUsable = ({ key_class: kind, status, replaced_by: successor }: ApiKey): boolean =>
   kind === "secret" && status === "active" && successor === undefined

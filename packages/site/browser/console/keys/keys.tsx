@@ -55,7 +55,7 @@ export const KeysView = ({
     when(key.last_used_at),
     key.expires_at === null ? "never" : when(key.expires_at),
     <div class="actions">
-      {actionsOf(key).map((action) => (
+      {actionsOf[key.status]?.map((action) => (
         <button
           // One button, which keeps the focus when it becomes the other.
           key={action === "enable" ? "disable" : action}

@@ -7,15 +7,20 @@ import { brief, when } from "../text.ts"
 import { useList, useRead } from "../use-read.ts"
 import { ChangesList } from "./changes-list.tsx"
 import { ListTable } from "../list-table.tsx"
-import { Status } from "./status.tsx"
+import { isOver, Status } from "./status.tsx"
 
 type Operation = "stop" | "restart" | "rollback"
 
 const verbs = { stop: "Stop", restart: "Restart", rollback: "Roll back" } as const
 
-/** What the deployment's status allows. */
+const allowed: Readonly<Record<string, readonly Operation[]>> = {
+  active: ["stop", "rollback"],
+  updating: [],
+  stopped: ["restart"],
+  failed: ["stop", "rollback"],
+} satisfies Record<Deployment["status"], readonly Operation[]>
 const operationsOf = ({ status, current_version: current }: Deployment): readonly Operation[] =>
-  status === "stopped" ? ["restart"] : status === "updating" ? [] : current === 1 ? ["stop"] : ["stop", "rollback"]
+  (allowed[status] ?? []).filter((operation) => operation !== "rollback" || current !== 1)
 
 const consequence = (operation: Operation, name: string): string =>
   ({
@@ -90,19 +95,7 @@ const ConfirmDeployment = ({ operation, deployment, onDone, onClose }: Props) =>
 const lookMs = 5000
 const buildLookMs = 2000
 
-const isOver: Readonly<Record<Build["status"], boolean>> = {
-  pending: false,
-  uploading: false,
-  queued: false,
-  building: false,
-  pushing: false,
-  deploying: false,
-  completed: true,
-  failed: true,
-  cancelled: true,
-}
-const whileBuilding = (builds: readonly Build[]): number =>
-  builds.every(({ status }) => isOver[status]) ? lookMs : buildLookMs
+const whileBuilding = (builds: readonly Build[]): number => (builds.every(isOver) ? lookMs : buildLookMs)
 
 type BuildProps = { readonly deployment: Deployment; readonly builds: readonly Build[] }
 

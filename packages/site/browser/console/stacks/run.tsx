@@ -6,19 +6,10 @@ import { Failure, lookFirst, mayBeDone } from "../failure.tsx"
 import { brief } from "../text.ts"
 import { useRead, useTry } from "../use-read.ts"
 import { SpecName } from "./runs-table.tsx"
-import { Status } from "./status.tsx"
+import { isOver, Status } from "./status.tsx"
 
 const lookMs = 2000
-const isOver: Readonly<Record<RunWithSteps["status"], boolean>> = {
-  queued: false,
-  running: false,
-  waiting: false,
-  cancelling: false,
-  succeeded: true,
-  failed: true,
-  cancelled: true,
-}
-const untilOver = ({ status }: RunWithSteps): number | undefined => (isOver[status] ? undefined : lookMs)
+const untilOver = (run: RunWithSteps): number | undefined => (isOver(run) ? undefined : lookMs)
 
 /** The build that a run started, once there is one. */
 const useBuild = (run: RunWithSteps | undefined): BuildWithEvents | undefined => {
@@ -72,11 +63,15 @@ const RunLog = ({ run, build }: LogProps) => (
 const labels = { resume: "Approve and go on", cancel: "Cancel", retry: "Retry" } as const
 type Verb = keyof typeof labels
 
-const verbsOf = ({ status }: RunWithSteps): readonly Verb[] => {
-  if (status === "waiting") return ["resume", "cancel"]
-  if (status === "queued" || status === "running") return ["cancel"]
-  return status === "failed" || status === "cancelled" ? ["retry"] : []
-}
+const verbsOf: Readonly<Record<string, readonly Verb[]>> = {
+  queued: ["cancel"],
+  running: ["cancel"],
+  waiting: ["resume", "cancel"],
+  cancelling: [],
+  succeeded: [],
+  failed: ["retry"],
+  cancelled: ["retry"],
+} satisfies Record<RunWithSteps["status"], readonly Verb[]>
 
 /** A run: its steps as they happen, and what its owner can do. */
 export const RunView = ({ id }: { readonly id: number }) => {
@@ -109,7 +104,7 @@ export const RunView = ({ id }: { readonly id: number }) => {
               </a>
             )}
             {isPerson &&
-              verbsOf(run).map((verb) => (
+              verbsOf[run.status]?.map((verb) => (
                 <button key={verb} type="button" aria-disabled={isBusy} onClick={() => act(verb)}>
                   {labels[verb]}
                 </button>
@@ -137,7 +132,7 @@ export const RunView = ({ id }: { readonly id: number }) => {
       <AsCurl
         requests={[
           { path },
-          ...(isPerson && run !== undefined ? verbsOf(run) : []).map(
+          ...((isPerson && verbsOf[run?.status ?? ""]) || []).map(
             (verb) => ({ method: "POST", path: `${path}/${verb}`, body: {} }) as const,
           ),
         ]}
