@@ -98,7 +98,7 @@ const checkDatabase = async (
   now: () => number,
   wallClock: () => number,
 ): Promise<readonly Finding[]> => {
-  const open = () => openServerDatabase({ url, statementMs, connections: 1, now })
+  const open = () => openServerDatabase({ url, statementMs, openMs: statementMs, connections: 1, now })
   const [database, second] = [open(), open()]
   try {
     const queries = database.within(statementMs)

@@ -10,17 +10,18 @@ type ServerOptions = {
   /** Time limit for one statement on the server, in milliseconds; 0 for none. */
   readonly statementMs: number
   readonly connections: number
+  readonly openMs?: number
   readonly now: () => number
 }
 
 /** A PostgreSQL server. It connects on first use. */
-export const openServerDatabase = ({ url, statementMs, connections, now }: ServerOptions): Database => {
+export const openServerDatabase = ({ url, statementMs, connections, openMs, now }: ServerOptions): Database => {
   // Every statement has a good generic plan, so each is planned once per connection. Otherwise the server would plan
   // the frequent key lookup every time, which takes longer than the lookup.
   const first = `set timezone = 'UTC'; set statement_timeout = ${statementMs}; set plan_cache_mode = force_generic_plan`
   const server = readServerUrl(url)
   loadDriver()
-  const leases = createLeases((onEnd) => openSession({ server, first, onEnd }), connections, now)
+  const leases = createLeases((onEnd) => openSession({ server, first, openMs, onEnd }), connections, now)
   const { watch, watchWrite, stores } = createWriteWatch(now)
 
   const transact = async <T>(

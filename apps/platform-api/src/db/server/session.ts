@@ -86,6 +86,8 @@ type SessionOptions = {
   /** Runs first. Settings are made here, because poolers reject unknown ones in the startup message. */
   readonly first: string
   readonly onNotice?: (channel: string) => void
+  /** How long the server may take to open it, in milliseconds; 2 s unless given. */
+  readonly openMs?: number | undefined
   /** Called once when the connection is closed, even if it was never established. */
   readonly onEnd: () => void
 }
@@ -99,7 +101,6 @@ export const loadDriver = (): void => {
   loadServerDriver()
 }
 
-const openMs = 2000
 const terminate = Buffer.from([0x58, 0, 0, 0, 4])
 // Lists of different lengths make different statements, and the server keeps each prepared one until the session ends.
 const mostPrepared = 200
@@ -109,7 +110,13 @@ const mostPrepared = 200
  * driver may end the process (docs/decisions/database.md). Rejects with the error of the server, the system or the
  * driver. An error without a code means that the server didn't respond in time.
  */
-export const openSession = async ({ server, first, onNotice, onEnd }: SessionOptions): Promise<Session> => {
+export const openSession = async ({
+  server,
+  first,
+  openMs = 2000,
+  onNotice,
+  onEnd,
+}: SessionOptions): Promise<Session> => {
   const raw = openSocket(server).once("close", onEnd)
   let silence: Error | undefined
   const timer = setTimeout(() => {
