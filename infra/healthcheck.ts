@@ -2,7 +2,7 @@
 import { reachableHost, services } from "./services.ts"
 
 const service = services.find(({ folder }) => process.cwd().endsWith(`/${folder}`))
-const port = process.env["PORT"] || service?.defaultPort
+const port = process.env["SVC_PROBE_PORT"] || process.env["PORT"] || service?.defaultPort
 
 try {
   const url = `http://${reachableHost(process.env["HOST"])}:${port}${service?.livePath}`

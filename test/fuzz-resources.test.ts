@@ -23,12 +23,13 @@ afterAll(async () => {
 
 /** A service as the images start it. */
 const start = async (app: string, env: Readonly<Record<string, string>> = {}) => {
-  const port = await freePort()
+  const [port, probePort] = [await freePort(), await freePort()]
   const child = startProcess(process.execPath, [...containerHeap, "src/main.ts"], {
     cwd: join(import.meta.dirname, "../apps", app),
     env: {
       ...allocatorSettings,
       PORT: String(port),
+      SVC_PROBE_PORT: String(probePort),
       SVC_TRUSTED_PROXY_CIDRS: "127.0.0.1/32",
       ...(!full && { SVC_HTTP_MAX_CONNECTIONS: "512" }),
       ...env,
@@ -39,7 +40,7 @@ const start = async (app: string, env: Readonly<Record<string, string>> = {}) =>
     return child.exited
   })
   await child.waitFor(/"listening"/)
-  return { name: app, url: `http://127.0.0.1:${port}`, pid: child.pid }
+  return { name: app, url: `http://127.0.0.1:${port}`, probeUrl: `http://127.0.0.1:${probePort}/livez`, pid: child.pid }
 }
 
 const startProvider = async () => {
@@ -134,7 +135,7 @@ test.each(resources.flatMap((resource) => attackers.map((attacker) => [resource,
         return ask("POST", `${platform}/api/specs/${specId}/versions`, { key, packed: smallVersion() })
       }),
       honest("block height", 200, () => ask("POST", `${relay}/transactions/v1/block-height`, { body: {} })),
-      ...services.map(({ url }) => honest("probe", 200, () => ask("GET", `${url}/livez`))),
+      ...services.map(({ probeUrl }) => honest("probe", 200, () => ask("GET", probeUrl))),
     ])
     if (full) await ended
     expect(unserved).toEqual([])

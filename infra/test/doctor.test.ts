@@ -269,6 +269,8 @@ const faults: readonly [name: string, app: App, env: Env, check: string, text: R
   ["no such database", "platform-api", { DATABASE_URL: "{db:svc_owner}x" }, "database", /3D000/, /its name/],
   ["no such host", "platform-api", { DATABASE_URL: "postgres://db.invalid/a" }, "database", /ENOTFOUND|AGAIN/, /name/],
   ["a port in use", "relay", { PORT: "{others port}" }, "port", /taken by another program/, /PORT/],
+  ["a port in use for probes", "relay", { SVC_PROBE_PORT: "{others port}" }, "port", /SVC_PROBE_PORT.*taken/, /PORT/],
+  ["one port for both", "relay", { SVC_PROBE_PORT: "4002" }, "port", /both 4002/, /another port/],
   ["an address of another machine", "relay", { HOST: "192.0.2.1" }, "port", /EADDRNOTAVAIL/, /HOST/],
   ["a setting that can't be read", "relay", { PORT: "x" }, "settings", /^PORT: /],
   ["an unavailable database", "platform-api", { DATABASE_URL: `postgres://${away}/a` }, "database", /ECONNREFUSED/],

@@ -87,8 +87,9 @@ describe.each(apps)("%s", (name) => {
     // An outage of the database must not hide the platform's responses.
     const readyPath = name === "platform-api" ? livePath : "/readyz"
     const { startupProbe, livenessProbe, readinessProbe } = pod(name).container
-    for (const probe of [startupProbe, livenessProbe]) expect(probe?.httpGet).toEqual({ path: livePath, port: "http" })
-    expect(readinessProbe?.httpGet).toEqual({ path: readyPath, port: "http" })
+    for (const probe of [startupProbe, livenessProbe])
+      expect(probe?.httpGet).toEqual({ path: livePath, port: "probes" })
+    expect(readinessProbe?.httpGet).toEqual({ path: readyPath, port: "probes" })
   })
 
   test("has time to finish before it is killed", () => {
@@ -171,7 +172,8 @@ test.each(pods.map(({ name }) => name))("%s runs without unneeded rights", (name
 })
 
 test("only the migration has the secret of the tables' owner", () => {
-  const secretOf = (name: string) => pod(name).container.env?.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name)
+  const secretOf = (name: string) =>
+    pod(name).container.env?.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.name ?? [])
   expect(secretOf("platform-migrate")).toEqual(["platform-migrate-database"])
   expect(secretOf("platform-api")).toEqual(["platform-api-database"])
 })

@@ -112,6 +112,7 @@ const faults: readonly [name: string, app: App, env: (context: TestContext) => E
   ["a port in use", "platform-api", () => ({ PORT: port(), SVC_DATA_DIR: join(folder, "d") }), "PORT", /EADDRINUSE/],
   ["a port in use", "relay", () => ({ PORT: port() }), "PORT", /EADDRINUSE.*ss -ltnp/],
   ["a port in use", "docs-server", () => ({ PORT: port() }), "PORT", /EADDRINUSE/],
+  ["a port in use for probes", "relay", () => ({ SVC_PROBE_PORT: port() }), "SVC_PROBE_PORT", /EADDRINUSE/],
   ["a port in use of metrics", "relay", prometheus, "OTEL_EXPORTER_PROMETHEUS_PORT", /EADDRINUSE/],
   ["an address of another machine", "relay", () => ({ HOST: "192.0.2.1" }), "HOST", /EADDRNOTAVAIL/],
   ["no provider", "relay", () => relay, "SVC_TRANSACTION_RPC_URL", /SVC_TRANSACTION_RPC_URL: is required/],

@@ -126,6 +126,7 @@ export const startService = async (runtime: Runtime) => {
   const server = await serve({
     host: config.host,
     port: config.port,
+    probePort: config.probePort,
     drainMs,
     bounds: config.bounds,
     trustedProxies: config.trustedProxies,

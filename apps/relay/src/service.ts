@@ -129,6 +129,7 @@ export const startService = async (runtime: Runtime) => {
   const server = await serve({
     host: config.host,
     port: config.port,
+    probePort: config.probePort,
     // A little longer than the longest upstream timeout, so that the last response is still sent.
     drainMs: Math.max(...Object.values(config.timeoutMs)) + 500,
     bounds: config.bounds,

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 import { once } from "node:events"
 import { connect, Socket } from "node:net"
 import { BodyError } from "@svc/errors"
+import { freePort } from "@svc/testing"
 import { Hono } from "hono"
 import { text as wholeText } from "node:stream/consumers"
 import { afterEach, expect, onTestFinished, test, vi } from "vitest"
@@ -351,6 +352,21 @@ test("time in this process's own queue doesn't count as a late request", () => {
 test("a port in use is a plain failure", async () => {
   const { server } = await start()
   await expect(serve({ host: "127.0.0.1", port: server.port, drainMs: 1 })).rejects.toThrow(/EADDRINUSE/)
+})
+
+test("the second port serves as the first one does, and ends with it", async () => {
+  const probePort = await freePort()
+  const server = await serve({ host: "127.0.0.1", port: 0, probePort, drainMs: 5000 })
+  server.handle(() => new Response("works"))
+  const urls = [server.port, probePort].map((port) => `http://127.0.0.1:${port}`)
+  for (const url of urls) expect(await (await fetch(url)).text()).toBe("works")
+  const { socket, received } = await dial(probePort)
+  socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+  await once(socket, "data")
+  expect(received()).toContain("works")
+  // It is idle and open still.
+  await Promise.all([server.close(), once(socket, "close")])
+  for (const url of urls) await expect(fetch(url)).rejects.toThrow("fetch failed")
 })
 
 test.each([

@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import { type IncomingMessage, Server, type ServerResponse } from "node:http"
-import type { AddressInfo, Socket } from "node:net"
+import { type AddressInfo, createServer, type ListenOptions, type Server as NetServer, type Socket } from "node:net"
 import { setImmediate as turn } from "node:timers/promises"
 import { getRequestListener, RequestError } from "@hono/node-server"
 import { SetupError } from "@svc/config"
@@ -12,9 +12,19 @@ import { endAfter, endAfterBody } from "./requests/body.ts"
 import { type Bounds, defaultBounds } from "./service-fields.ts"
 import { createUnparsedAnswer } from "./unparsed.ts"
 
-const listenSteps: Readonly<Record<string, readonly [setting: string, next: string]>> = {
-  EADDRINUSE: ["PORT", "Set another port, or stop what `ss -ltnp` shows there."],
-  EACCES: ["PORT", "Set it to 1024 or more."],
+const listenSteps: Readonly<Record<string, string>> = {
+  EADDRINUSE: "Set another port, or stop what `ss -ltnp` shows there.",
+  EACCES: "Set it to 1024 or more.",
+}
+
+/** Listens, or throws a SetupError that names the setting. */
+const listen = async (server: NetServer, address: ListenOptions, portSetting: string): Promise<number> => {
+  await once(server.listen(address), "listening").catch((error: Error & { code?: string }) => {
+    const step = listenSteps[error.code ?? ""]
+    const [setting, next] = step === undefined ? ["HOST", "Set it to an address of this machine."] : [portSetting, step]
+    throw new SetupError(error.message, setting, next, error)
+  })
+  return (server.address() as AddressInfo).port
 }
 
 /** An app, as Hono's `fetch` is. */
@@ -24,6 +34,8 @@ export type ServeOptions = {
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number
+  /** A second port for probes, where connections to the first one don't wait before them; none unless given. */
+  readonly probePort?: number | undefined
   /** How long requests in flight may go on after `close`, in milliseconds. */
   readonly drainMs: number
   /** Ids and a log line for all requests; neither unless given. */
@@ -93,7 +105,7 @@ const notAHost = /^$|[\s/?#@\\]/
  * ```
  */
 export const serve = async (options: ServeOptions): Promise<RunningServer> => {
-  const { requests, observe, onUnreadable = unreadable, bounds = defaultBounds, drainMs } = options
+  const { host, probePort, requests, observe, onUnreadable = unreadable, bounds = defaultBounds, drainMs } = options
   const headers = new Map(Object.entries(options.headers ?? {}))
   let app: Fetch = () => new Response(null, { status: 503 })
   let draining = false
@@ -137,13 +149,13 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
     endAfterBody(exchange)
     if (draining) endAfter(exchange)
     // HTTP/1.0 may go without a Host.
-    const { host = incoming.httpVersion === "1.0" ? "localhost" : "" } = incoming.headers
+    const { host: target = incoming.httpVersion === "1.0" ? "localhost" : "" } = incoming.headers
     const encoding = incoming.headers["transfer-encoding"]
     const isCoded = encoding !== undefined && (incoming.httpVersion === "1.0" || !/^chunked$/i.test(encoding))
     const fault = isCoded ? notChunked : notATarget
     // Where the next request begins, another reader may see differently.
     if (isCoded) outgoing.setHeader("connection", "close")
-    current = { exchange, fault, isReadable: !isCoded && !notAHost.test(host) }
+    current = { exchange, fault, isReadable: !isCoded && !notAHost.test(target) }
     await listener(incoming, outgoing)
     connections.answered(exchange)
   }
@@ -186,18 +198,18 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   // An Expect that nobody knows may be passed over (RFC 9110 section 10.1.1); Node's own 417 would be no answer of the app.
   server.on("checkExpectation", answer)
   // A client that finds the queue full tries again after a second, then after three; one in a long queue waits longer.
-  const address = { port: options.port, host: options.host, backlog: Math.ceil(bounds.connections / 4) }
-  await once(server.listen(address), "listening").catch((error: Error & { code?: string }) => {
-    const [setting, next] = listenSteps[error.code ?? ""] ?? ["HOST", "Set it to an address of this machine."]
-    throw new SetupError(error.message, setting, next, error)
-  })
-  const { port } = server.address() as AddressInfo
+  const address = { port: options.port, host, backlog: Math.ceil(bounds.connections / 4) }
+  const port = await listen(server, address, "PORT")
+  // The same server behind a queue of its own.
+  const probeDoor = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit("connection", socket))
+  if (probePort !== undefined) await listen(probeDoor, { host, port: probePort }, "SVC_PROBE_PORT")
 
   const close = async (): Promise<void> => {
     draining = true
     connections.drain()
     await allAccepted(connections.accepted)
-    const closed = once(server.close(), "close")
+    const ports = probePort === undefined ? [server] : [server, probeDoor]
+    const closed = Promise.all(ports.map((one) => once(one.close(), "close")))
     // What is idle still. Node takes for idle what has ended its response, however much of that its client has yet to take.
     const endIdle = (): void => {
       areLate = true
@@ -212,7 +224,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   }
   let closing: Promise<void> | undefined
   return {
-    host: options.host,
+    host,
     port,
     url: `http://localhost:${port}`,
     handle: (fetch) => {

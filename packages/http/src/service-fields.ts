@@ -19,6 +19,7 @@ export type Bounds = typeof defaultBounds
 export const serviceFields = (port: number) => ({
   host: text("HOST", "127.0.0.1"),
   port: integer("PORT", port, { min: 0, max: 65_535 }),
+  probePort: integer("SVC_PROBE_PORT", undefined, { min: 1, max: 65_535 }),
   logLevel: oneOf("SVC_LOG_LEVEL", "info", ["debug", "info", "warn", "error", "silent"]),
   trustedProxies: cidrs("SVC_TRUSTED_PROXY_CIDRS"),
   bounds,

@@ -76,25 +76,36 @@ const listenCode = (host: string, port: number): Promise<string | undefined> =>
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
   })
 
-const checkPort = async (service: Service, host: string, port: number): Promise<Finding> => {
+const checkPort = async (service: Service, host: string, setting: string, port: number): Promise<Finding> => {
   const code = await listenCode(host, port)
-  if (code === undefined) return pass("port", `PORT ${port} is free`)
+  if (code === undefined) return pass("port", `${setting} ${port} is free`)
   if (code !== "EADDRINUSE") {
     const next =
-      code === "EACCES" ? "Set PORT to 1024 or more." : "Set HOST to an address of this machine, or to 0.0.0.0."
-    return fail("port", `nothing can listen at HOST ${host}, PORT ${port} (${code})`, next)
+      code === "EACCES" ? `Set ${setting} to 1024 or more.` : "Set HOST to an address of this machine, or to 0.0.0.0."
+    return fail("port", `nothing can listen at HOST ${host}, ${setting} ${port} (${code})`, next)
   }
   const hosts = { "0.0.0.0": ["127.0.0.1"], "::": ["[::1]", "127.0.0.1"] }[host] ?? [
     host.includes(":") ? `[${host}]` : host,
   ]
   const answers = await Promise.all(hosts.map((one) => ask(`http://${one}:${port}/health`)))
   if (answers.some((answer) => "body" in answer && serviceOf(answer.body) === service))
-    return pass("port", `${service} runs at PORT ${port}`)
+    return pass("port", `${service} runs at ${setting} ${port}`)
   return fail(
     "port",
-    `PORT ${port} is taken by another program`,
-    "Set another PORT, or stop what `ss -ltnp` shows there.",
+    `${setting} ${port} is taken by another program`,
+    `Set another ${setting}, or stop what \`ss -ltnp\` shows there.`,
   )
+}
+
+const checkPorts = async (
+  service: Service,
+  { host, port, probePort }: { readonly host: string; readonly port: number; readonly probePort: number | undefined },
+): Promise<readonly Finding[]> => {
+  const main = await checkPort(service, host, "PORT", port)
+  if (probePort === undefined) return [main]
+  if (probePort === port)
+    return [fail("port", `PORT and SVC_PROBE_PORT are both ${port}`, "Set SVC_PROBE_PORT to another port.")]
+  return [main, await checkPort(service, host, "SVC_PROBE_PORT", probePort)]
 }
 
 /** What is checked of every service: its settings' names, how many files it can open, whom it trusts, and whether it can listen. */
@@ -104,6 +115,7 @@ export const serviceChecks = (
   config: {
     readonly host: string
     readonly port: number
+    readonly probePort: number | undefined
     readonly bounds: { readonly connections: number }
     readonly trustedProxies: Parameters<typeof checkProxies>[0]
   },
@@ -111,5 +123,5 @@ export const serviceChecks = (
   names: async () => [...checkNames(env), ...checkEnvironment(env)],
   "open-files": async () => checkOpenFiles(config.bounds.connections),
   "trusted-proxies": async () => checkProxies(config.trustedProxies),
-  port: async () => [await checkPort(service, config.host, config.port)],
+  port: () => checkPorts(service, config),
 })
