@@ -1,11 +1,12 @@
 // The local stream's times: from a transfer's confirmation to its record at a subscriber, and a thousand subscribers at once.
-import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
 import { createSolanaRpc, signature as toSignature } from "@solana/kit"
 import { createPlatform, createRelay, createSession, createStream } from "@svc/client"
 import { createBenchmarkTable, median, startProcess } from "@svc/testing"
 import { WebSocket } from "ws"
 import { startInstance } from "../scripts/running/instance.ts"
+import { residentMb } from "./ground.ts"
 import { createWallet } from "@svc/testing/wallet"
 
 const transfers = Number(process.env["SVC_BENCH_ROUNDS"] ?? 50)
@@ -13,7 +14,6 @@ const connections = 1_000
 const changes = 10
 const instance = await startInstance()
 const table = createBenchmarkTable()
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 try {
   const { api_key: key } = await createPlatform({ apiUrl: instance.apiUrl }).signUp()
   const platform = createPlatform({ apiUrl: instance.apiUrl, key })
@@ -92,11 +92,10 @@ try {
     const times = seen.get(signature) ?? []
     slowest.push(Math.max(...times) - Math.min(...times))
   }
-  const status = readFileSync(`/proc/${stream.pid}/status`, "utf8")
   table.add(`${connections} connections: from the first to the last who has a change`, Math.max(...slowest), "ms", {
     atMost: 1_000,
   })
-  table.add("the same: resident memory", Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024, "MB", { atMost: 250 })
+  table.add("the same: resident memory", residentMb(stream.pid), "MB", { atMost: 250 })
   for (const socket of sockets) socket.terminate()
   stream.kill("SIGTERM")
   await stream.exited

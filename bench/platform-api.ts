@@ -1,6 +1,6 @@
 // `pnpm bench platform`: the platform API against a peer with the same duties, and against only Hono and the PostgreSQL driver.
+import { createPlatform } from "@svc/client"
 import { createBenchmarkTable, type LoadTarget } from "@svc/testing"
-import { z } from "zod"
 import { compare, compareTelemetry, connections, finish } from "./compare.ts"
 import { openGround, residentMb } from "./ground.ts"
 
@@ -14,12 +14,9 @@ table.add("start on PostgreSQL, migrations done", service.startMs, "ms", { atMos
 table.add("resident memory, idle", residentMb(service.child.pid), "MB", { atMost: 150 })
 await ground.publishTransfers()
 
-const signUp = async () => {
-  const signedUp: unknown = await (await fetch(`${service.url}/api/agents/signup`, { method: "POST" })).json()
-  return z.object({ slug: z.string(), api_key: z.string() }).parse(signedUp)
-}
+const { signUp } = createPlatform({ apiUrl: service.url })
 // One agent per connection, because requests of one key could share a look-up.
-const agents = await Promise.all(Array.from({ length: connections }, signUp))
+const agents = await Promise.all(Array.from({ length: connections }, () => signUp()))
 const headers = agents.map(({ api_key: key }) => ({ authorization: `Bearer ${key}` }))
 const schemaPath = "/api/registry/transfers/schema"
 let response = await fetch(service.url + schemaPath)

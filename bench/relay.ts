@@ -1,7 +1,7 @@
 // `pnpm bench relay`: the relay, with signed tokens, against a peer with the same duties, and against a pass-through of Hono and undici; with limits that replicas share
 // against its own; and with telemetry against without.
+import { createPlatform } from "@svc/client"
 import { createBenchmarkTable, type LoadTarget } from "@svc/testing"
-import { z } from "zod"
 import { compare, compareTelemetry, finish } from "./compare.ts"
 import { openGround, transfersUrl } from "./ground.ts"
 
@@ -17,24 +17,16 @@ const peer = await ground.peer("relay", "../../bench/relay-peer.ts", {
 })
 const passThrough = await ground.peer("relay", "bench/pass-through.ts", { PROVIDER: ground.providerUrl })
 
-const post = async (path: string, body: object, headers: Record<string, string> = {}): Promise<unknown> => {
-  const init = {
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(body),
-  }
-  return (await fetch(platform.url + path, init)).json()
-}
-const { api_key: key } = z.object({ api_key: z.string() }).parse(await post("/api/agents/signup", {}))
-const session = { websocket_url: transfersUrl, scope: "transaction:inspect transaction:send" }
+const { api_key: key } = await createPlatform({ apiUrl: platform.url }).signUp()
+const { mintSession } = createPlatform({ apiUrl: platform.url, key })
+const scope = "transaction:inspect transaction:send"
 /** A target at the relay, with its own token, because tokens expire. */
 const target = async (
   { url, pid }: Pick<LoadTarget, "url" | "pid">,
   route: string,
   body: object,
 ): Promise<LoadTarget> => {
-  const minted = await post("/ws/sessions", session, { authorization: `Bearer ${key}` })
-  const { token } = z.object({ token: z.string() }).parse(minted)
+  const { token } = await mintSession({ websocket_url: transfersUrl, scope })
   const headers = { authorization: `Bearer ${token}` }
   return { url: `${url}/transactions/v1/${route}`, pid, headers, body: JSON.stringify(body) }
 }

@@ -55,17 +55,18 @@ const colon = (text: string | null | undefined): string => (text ? `: ${text}` :
 type Following<Followed> = {
   readonly read: () => Promise<Followed>
   readonly begun?: Followed
-  readonly goesOn: (record: Followed) => boolean
   readonly progress: (record: Followed) => string
   readonly look?: (record: Followed, polls: number) => Promise<void>
 }
 
 /** Polls a record until it no longer goes on. */
-const follow = async <Followed>(context: Context, following: Following<Followed>): Promise<Followed> => {
-  const { read, begun, goesOn, progress, look } = following
+const follow = async <Followed extends { readonly status: keyof typeof isMoving }>(
+  context: Context,
+  { read, begun, progress, look }: Following<Followed>,
+): Promise<Followed> => {
   let record = begun ?? (await read())
   try {
-    for (let polls = 1; goesOn(record); polls++) {
+    for (let polls = 1; isMoving[record.status]; polls++) {
       context.progress(progress(record))
       await delay(pollMs)
       record = await read()
@@ -90,7 +91,6 @@ export const followRun = async (
   const run = await follow(context, {
     read: () => platformOf(api).runs.get(id),
     begun,
-    goesOn: ({ status }) => isMoving[status],
     progress: progressOf,
     look: async (now, polls) => {
       const message = polls % pollsBetween === 0 ? await operatorMessage(api, now) : ""
@@ -109,45 +109,26 @@ export const followRun = async (
   throw runError(run, "run-failed", message, `svc runs ${id}, then svc runs retry ${id}`)
 }
 
-type Ending = Pick<BuildWithEvents | Deployment, "status" | "status_message">
-
 /** Waits for the end of a build or of work on a deployment. Throws unless it ends as wanted. */
-const followRecord = async <Followed extends Ending>(
+export const followRecord = async (
   context: Context,
+  api: Api,
   kind: "build" | "deployment",
   id: number,
-  wanted: string,
-  read: () => Promise<Followed>,
-  text: (record: Followed, style: Style) => string,
+  wanted: "completed" | "active" | "stopped",
 ): Promise<Outcome> => {
-  const what = `${kind === "build" ? "Build" : "Deployment"} ${id}`
-  const statusOf = ({ status, status_message }: Followed) => `${status}${colon(status_message)}`
-  const record = await follow(context, {
-    read,
-    goesOn: ({ status }) => isMoving[status],
+  const { builds, deployments } = platformOf(api)
+  const statusOf = ({ status, status_message }: BuildWithEvents | Deployment) => `${status}${colon(status_message)}`
+  const what = kind === "build" ? `Build ${id}` : `Deployment ${id}`
+  const record = await follow<BuildWithEvents | Deployment>(context, {
+    read: () => (kind === "build" ? builds : deployments).get(id),
     progress: (now) => `${what}: ${statusOf(now)}`,
   })
-  if (record.status === wanted) return { json: record, text: (style) => text(record, style) }
+  const text = (style: Style) =>
+    "events" in record ? recordText(record, style, buildParts) : recordText(record, style)
+  if (record.status === wanted) return { json: record, text }
   throw new CliError(`${kind}-failed`, `${what}${kind === "build" ? "" : " is"} ${statusOf(record)}.`, {
     next: `Next: svc ${kind}s ${id}`,
     extra: { [kind]: record },
   })
 }
-
-export const followBuild = (context: Context, api: Api, id: number): Promise<Outcome> =>
-  followRecord(
-    context,
-    "build",
-    id,
-    "completed",
-    () => platformOf(api).builds.get(id),
-    (build, style) => recordText(build, style, buildParts),
-  )
-
-export const followDeployment = (
-  context: Context,
-  api: Api,
-  id: number,
-  wanted: "active" | "stopped",
-): Promise<Outcome> =>
-  followRecord(context, "deployment", id, wanted, () => platformOf(api).deployments.get(id), recordText)

@@ -14,7 +14,7 @@ import { buildParts, type Parts, recordTable, recordText, runParts } from "../ou
 import { type Api, platformOf, readPages } from "../services/api.ts"
 import { actOnDeployment, actOnRun, deleteDeployment } from "../services/more-calls.ts"
 import { apiForReading, apiOfOwner } from "../settings/key.ts"
-import { followBuild, followDeployment, followRun } from "./follow.ts"
+import { followRecord, followRun } from "./follow.ts"
 
 type Act = (context: Context, api: Api, id: number) => Promise<Outcome>
 
@@ -53,8 +53,8 @@ const deploymentAction =
     const begun = await actOnDeployment(api, id, action, to === undefined ? {} : { to_version: Number(to) })
     const { build_id: build } = begun
     if (context.flags.has("wait")) {
-      if (build !== undefined) return followBuild(context, api, build)
-      return followDeployment(context, api, id, action === "stop" ? "stopped" : "active")
+      if (build !== undefined) return followRecord(context, api, "build", build, "completed")
+      return followRecord(context, api, "deployment", id, action === "stop" ? "stopped" : "active")
     }
     noteGoingOn(context, build === undefined ? `deployments ${id}` : `builds ${build}`)
     return { json: begun, text: (style) => recordText(begun, style) }

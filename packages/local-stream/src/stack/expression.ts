@@ -2,7 +2,7 @@
 import { operatorNamed, type OperatorOf } from "@svc/common/ast-operators"
 import { variant, type Variant } from "./ast.ts"
 import { comparisons } from "./fields.ts"
-import { type Fields, Unsupported, type Value } from "./value.ts"
+import { type Fields, inKind, Unsupported, type Value } from "./value.ts"
 
 type Scope = {
   /** The value of a field. Integers of any width are bigint, so that division truncates. */
@@ -51,12 +51,6 @@ const binary = (operator: string): ((a: Value, b: Value) => Value) => {
 const literal = (value: unknown): Value =>
   typeof value === "number" && Number.isInteger(value) ? BigInt(value) : (value as Value)
 
-const cast = (value: Value, type: string): Value => {
-  if (typeof value !== "number" && typeof value !== "bigint") return value
-  if (type.startsWith("f")) return Number(value)
-  return typeof value === "bigint" ? value : Number.isFinite(value) ? BigInt(Math.trunc(value)) : null
-}
-
 /** Throws Unsupported for a kind of expression that isn't implemented, such as a resolver's. */
 export const compileExpression = ({ kind, content }: Variant): Expression => {
   const part = (name: string): Expression => compileExpression(variant.parse(content[name]))
@@ -79,8 +73,8 @@ export const compileExpression = ({ kind, content }: Variant): Expression => {
     case "Some":
       return part("value")
     case "Cast": {
-      const value = part("expr")
-      return (scope) => cast(value(scope), text("to_type"))
+      const [value, width] = [part("expr"), text("to_type").startsWith("f") ? "float" : "wide"] as const
+      return (scope) => inKind(value(scope), width)
     }
     case "UnwrapOr": {
       const value = part("expr")

@@ -4,7 +4,7 @@ import { type Ast, type AstEntity, type AstMapping, astShape, pathIn, type Varia
 import { compileExpression } from "./expression.ts"
 import { comparison, parsedCondition, readPopulation } from "./fields.ts"
 import { createProgram } from "./programs.ts"
-import { type Fields, kindOf, transformation, Unsupported, type Value, valueAt } from "./value.ts"
+import { type Fields, kindOf, supported, transformation, Unsupported, type Value, valueAt } from "./value.ts"
 import { compileViews } from "./views.ts"
 
 /** A decoded instruction or account, and where it comes from. */
@@ -88,15 +88,8 @@ const compileMapping = (mapping: AstMapping, captured: readonly string[]) => {
 type Report = (what: string, uses: string) => void
 
 /** Compiles a part, or reports for each of its fields what isn't supported. */
-const attempt = <T>(report: Report, fields: readonly string[], make: () => T): T[] => {
-  try {
-    return [make()]
-  } catch (error) {
-    if (!(error instanceof Unsupported)) throw error
-    for (const field of fields) report(`field ${field}`, error.what)
-    return []
-  }
-}
+const attempt = <T>(report: Report, fields: readonly string[], make: () => T): T[] =>
+  supported((uses) => fields.forEach((field) => report(`field ${field}`, uses)), make)
 
 const plainName = (name: string): string => name.replaceAll("_", "").toLowerCase()
 
@@ -149,6 +142,8 @@ const compileEntity = (ast: Ast, entity: AstEntity, addressOf: (idl: number) => 
   return {
     name: state_name,
     fields,
+    /** Paths of the fields that clients receive. */
+    shown: fields.filter(({ emitted }) => emitted).map(({ path }) => path),
     /** Paths of the fields by which a lookup finds records. */
     indexed: [...new Set([...identity.primary_keys, ...identity.lookup_indexes.map((one) => one.field_name)])],
     handlers: entity.handlers.flatMap((handler) =>

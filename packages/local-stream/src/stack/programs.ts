@@ -2,7 +2,7 @@
 import { isFixedSize, type ReadonlyUint8Array } from "@solana/kit"
 import type { AstIdl } from "./ast.ts"
 import { createCodecs, type ValueDecoder } from "./codecs.ts"
-import { type Fields, Unsupported, type Value } from "./value.ts"
+import { type Fields, supported, type Value } from "./value.ts"
 
 type Layout = { readonly name: string; readonly discriminator: readonly number[]; readonly decoder: ValueDecoder }
 
@@ -26,13 +26,11 @@ export const createProgram = (idl: AstIdl, address: string, onUnsupported: (type
   const layouts = <T extends Omit<Layout, "decoder">>(list: readonly T[], make: (one: T) => ValueDecoder): Layout[] =>
     list
       .flatMap((one) => {
-        try {
-          return [{ name: one.name, discriminator: one.discriminator, decoder: make(one) }]
-        } catch (error) {
-          if (!(error instanceof Unsupported)) throw error
-          onUnsupported(one.name, error.what)
-          return []
-        }
+        const { name, discriminator } = one
+        return supported(
+          (uses) => onUnsupported(name, uses),
+          () => ({ name, discriminator, decoder: make(one) }),
+        )
       })
       .sort((a, b) => b.discriminator.length - a.discriminator.length)
   const accounts = layouts(idl.accounts, ({ name, fields }) => (fields ? codecs.struct(fields) : codecs.defined(name)))

@@ -44,7 +44,7 @@ export const nest = (values: readonly (readonly [string, Value])[]): Value => {
 }
 
 /** Keeps the records of an entity. When there are too many, the least recently changed one is dropped. */
-export const createRecords = ({ fields, indexed, computed }: EntityPlan) => {
+export const createRecords = ({ fields, shown, indexed, computed }: EntityPlan) => {
   const records = new Map<string, StreamRecord>()
   const kinds = new Map(fields.map(({ path, kind }) => [path, kind]))
   /** Keys of records, by the text of an indexed field. */
@@ -144,9 +144,7 @@ export const createRecords = ({ fields, indexed, computed }: EntityPlan) => {
       removed = new Set()
       for (const key of changes.changed.keys()) {
         const record = records.get(key)
-        if (record === undefined) continue
-        const shown = fields.filter(({ emitted }) => emitted).map(({ path }) => path)
-        record.shown = nest(shown.map((path) => [path, record.values.get(path) ?? null]))
+        if (record !== undefined) record.shown = nest(shown.map((path) => [path, record.values.get(path) ?? null]))
       }
       return changes
     },

@@ -58,8 +58,7 @@ export const createStack = (ast: unknown, { name, version }: { name: string; ver
   const entities = new Map(
     plan.entities.map((entity) => {
       const records = createRecords(entity)
-      const shown = new Set(entity.fields.filter(({ emitted }) => emitted).map(({ path }) => path))
-      return [entity.name, { ...entity, records, channels: createChannels(records, shown, nextSeq) }]
+      return [entity.name, { ...entity, records, channels: createChannels(records, new Set(entity.shown), nextSeq) }]
     }),
   )
   const views = new Map(

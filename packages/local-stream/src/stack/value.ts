@@ -15,6 +15,17 @@ export class Unsupported extends Error {
   }
 }
 
+/** A list of what `make` makes; an empty one after `report` was told what isn't supported. */
+export const supported = <T>(report: (uses: string) => void, make: () => T): T[] => {
+  try {
+    return [make()]
+  } catch (error) {
+    if (!(error instanceof Unsupported)) throw error
+    report(error.what)
+    return []
+  }
+}
+
 /** Reads the value at a path. The path skips the name of an enum's variant with content, as in `{Stake: {…}}`. */
 export const valueAt = (root: Value, path: readonly string[]): Value =>
   path.reduce<Value>((value, name) => {

@@ -1,7 +1,7 @@
 // Chooses and orders the records that a view shows.
 import { type AstEntity, pathIn, type Variant } from "./ast.ts"
 import type { Records, StreamRecord } from "./records.ts"
-import { compare, keyOf, Unsupported, type Value, valueAt } from "./value.ts"
+import { compare, keyOf, supported, Unsupported, type Value, valueAt } from "./value.ts"
 
 type Sort = { readonly field: readonly string[]; readonly order: "asc" | "desc" }
 type Step = (records: readonly StreamRecord[]) => readonly StreamRecord[]
@@ -76,20 +76,15 @@ export const compileViews = (
   { id: `${state_name}/state`, mode: "state", steps: [], needsKey: true },
   ...views.map(({ id, source, pipeline, output }): View => {
     const mode = output.kind === "Collection" ? "list" : "state"
-    try {
+    let unsupported = ""
+    const note = (uses: string): void => report(id, (unsupported = uses))
+    const [view] = supported(note, (): View => {
       if (source !== undefined && source.kind !== "Entity") throw new Unsupported("a view of a view")
-      const steps = pipeline.flatMap(compileStep)
       const sort = pipeline.find(({ kind }) => kind === "Sort")
-      const more = {
-        ...(sort && { sort: sortOf(sort) }),
-        ...(output.kind === "Keyed" && { keyField: pathIn(output, "key_field") }),
-      }
-      return { id, mode, steps, ...more }
-    } catch (error) {
-      if (!(error instanceof Unsupported)) throw error
-      report(id, error.what)
-      return { id, mode, steps: [], unsupported: error.what }
-    }
+      const keyed = output.kind === "Keyed" && { keyField: pathIn(output, "key_field") }
+      return { id, mode, steps: pipeline.flatMap(compileStep), ...(sort && { sort: sortOf(sort) }), ...keyed }
+    })
+    return view ?? { id, mode, steps: [], unsupported }
   }),
 ]
 
