@@ -176,21 +176,17 @@ test.each([
   ["Program log: nothing", '{"InstructionError":[0,{"Custom":1}]}'],
 ])("a failed simulation whose logs say %s is reported as: %s", async (...[log, cause]) => {
   const logs = [log]
-  const failing = setUp({
-    says: ({ route }) =>
-      route === "simulate"
-        ? ok({
-            contextSlot: "1000000",
-            err: { InstructionError: [0, { Custom: 1 }] },
-            logs: Array.from({ length: 20 }, (_, index) => `log ${index}`).concat(logs),
-            unitsConsumed: null,
-            loadedAccountsDataSize: null,
-            returnData: null,
-            innerInstructions: null,
-            accounts: null,
-            replacementBlockhash: null,
-          })
-        : undefined,
+  const failing: ReturnType<typeof setUp> = setUp({
+    says: (asked) => {
+      const said = failing.chain.answer(asked)
+      if (asked.route !== "simulate" || typeof said === "string") return undefined
+      const err = { InstructionError: [0, { Custom: 1 }] }
+      return ok({
+        ...Object(said.body),
+        err,
+        logs: Array.from({ length: 20 }, (_, index) => `log ${index}`).concat(logs),
+      })
+    },
   })
   await expect(failing.pay()).rejects.toMatchObject({
     code: "simulation-failed",
@@ -244,6 +240,40 @@ test("a built transaction that was sent already is looked up, and never called o
   )
   await expect(twice).rejects.toMatchObject({ code: "duplicate-transaction" })
   expect(set.chain.received(set.recipient)).toBe(2)
+})
+
+describe("a transaction that the chain has processed, of whose signature no look-up finds anything", () => {
+  const found = { status: null, contextSlot: "1000000" }
+  const run = { contextSlot: "1000000", err: "AlreadyProcessed", unitsConsumed: null, loadedAccountsDataSize: null }
+  const processed = (behind = 0) => {
+    const said: Partial<Record<Asked["route"], Said>> = {
+      "signature-status": ok({ ...found, contextSlot: String(1_000_000 - behind) }),
+      simulate: ok({ ...run, logs: [] }),
+    }
+    return setUp({ says: ({ route }) => said[route] })
+  }
+
+  test("was signed a second time: it is rejected at once, and nothing advises to sign it again", async () => {
+    const set = processed()
+    const bytes = set.build()(await set.run(set.relay.latestBlockhash()))
+    for (const source of [bytes, set.build()]) {
+      await expect(set.pay({}, source)).rejects.toMatchObject({
+        code: "duplicate-transaction",
+        message: expect.stringMatching(
+          /^Nothing was sent: the chain, under another signature, .*Don't sign another for it/,
+        ),
+        submissionState: "not_submitted",
+      })
+    }
+    expect(await set.journal.list()).toEqual([])
+    expect(set.sends()).toBe(0)
+  })
+
+  test("isn't rejected as one by a look-up that lags behind the node that has processed it", async () => {
+    const set = processed(1)
+    await expect(set.pay()).rejects.toMatchObject({ code: "lookup-failed", retryable: true })
+    expect(set.sends()).toBe(0)
+  })
 })
 
 test("invalid input is rejected before anything is stored: another blockhash, no transaction, an invalid id", async () => {

@@ -93,7 +93,7 @@ export const hints: Readonly<Record<string, string>> = {
   aborted: "Nothing was stored or sent. Call the tool again with the same bytes and the same id.",
   "lookup-failed": "Call the tool again with the same arguments.",
   "duplicate-transaction":
-    "Nothing was sent. The message names the payment that has these bytes: look it up in list_payments. Sign other bytes only to pay a second time.",
+    "Nothing was sent. The message says what has this transaction: look in list_payments, and at the wallet's other signature. Sign other bytes only to pay a second time.",
   "durable-nonce":
     "Nothing was sent. Sign it with a recent blockhash, which get_fee gives, instead of a durable nonce.",
   signature_verification_failed:

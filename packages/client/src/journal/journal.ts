@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "../http/clock.ts"
 import { asSvcError, type SvcError } from "../http/error.ts"
 import { createRecords } from "./journal-records.ts"
 import { readPayment, type SignedPayment } from "./payment.ts"
-import { type BuildPayment, prepare } from "./prepare.ts"
+import { type BuildPayment, duplicate, prepare } from "./prepare.ts"
 import type { Relay, Transaction } from "../relay/relay.ts"
 import type { LoopOptions } from "../submit/settle-loop.ts"
 import { createSettler, type PaymentOutcome, type Shared } from "./settle-record.ts"
@@ -72,11 +72,7 @@ const reused = (id: string, { state, signature }: PaymentRecord, stored: object,
     given,
   })
 
-const duplicate = (id: string, other: string): SvcError =>
-  refusal(
-    "duplicate-transaction",
-    `Nothing was sent for "${id}": "${other}" has this transaction, which lands once. Don't sign another for it; a second payment differs by a memo or its blockhash`,
-  )
+const duplicateOf = (id: string, other: string): SvcError => duplicate(` for "${id}"`, `"${other}"`)
 
 const givenUp = (): SvcError => refusal("aborted", "Given up: nothing was stored or sent")
 
@@ -172,7 +168,7 @@ export const createJournal = ({
       const { base64, signature, facts } = prepared.payment
       if (options.signal?.aborted === true) throw givenUp()
       const other = working.get(signature) ?? id
-      if (other !== id) throw duplicate(id, other)
+      if (other !== id) throw duplicateOf(id, other)
       const now = new Date().toISOString()
       const attempt: Attempt = {
         id,
@@ -202,7 +198,7 @@ export const createJournal = ({
         const twin = (await list()).find((one) => one.id !== id && "signature" in one && one.signature === signature)
         if (twin?.id !== undefined) {
           await forget(id, { force: true })
-          throw duplicate(id, twin.id)
+          throw duplicateOf(id, twin.id)
         }
         const outcome = await settle(next, { ...options, isMine: prepared.isNew })
         if (outcome.state !== "expired" || signed !== undefined) return prepared.isNew ? outcome : replayed(outcome)

@@ -49,6 +49,13 @@ export const finalView = async (relay: Relay, abortable: Abortable) => {
 
 const lastLogs = 10
 
+/** @param whose begins with a space, unless it is empty */
+export const duplicate = (whose: string, other: string): SvcError =>
+  refusal(
+    "duplicate-transaction",
+    `Nothing was sent${whose}: ${other} has this transaction, which lands once. Don't sign another for it; a second payment differs by a memo or its blockhash`,
+  )
+
 /** A node that is behind what the provider has said before knows nothing of what came since: no payment, no blockhash, no funds. */
 const upToDate = <Answer extends { readonly contextSlot: bigint }>(answer: Answer, tip = 0n): Answer => {
   if (answer.contextSlot >= tip) return answer
@@ -84,14 +91,28 @@ export const prepare = async (
     }
     await check(payment)
   }
+  const look = (signature: string, tip?: bigint) =>
+    ask(async () => {
+      const answer = await relay.signatureStatus({ signature, searchTransactionHistory: true, ...abortable })
+      return answer.status === null ? upToDate(answer, tip) : answer
+    })
   /** @param where names the slot that a node must have reached to reject the transaction */
-  const simulate = async ({ base64 }: SignedPayment, where: ChainView & { readonly minContextSlot: bigint }) => {
-    const run = await ask(async () => {
+  const simulate = async (
+    { base64, signature }: SignedPayment,
+    where: ChainView & { readonly minContextSlot: bigint },
+  ) => {
+    const { err, logs, contextSlot } = await ask(async () => {
       const answer = await relay.simulate({ transaction: base64, sigVerify: true, ...where, ...abortable })
       return answer.err === null ? answer : upToDate(answer, where.minContextSlot)
     })
-    const { err, logs } = run
-    if (err === null || err === "AlreadyProcessed") return { slot: run.contextSlot, isNew: err === null }
+    if (err === null) return { slot: contextSlot, isNew: true }
+    // What fails may have landed: behind a URL there may be nodes in turns, and one alone may have the history.
+    for (let looks = 0; looks < rowLength; looks++) {
+      const { status } = await look(signature, contextSlot)
+      if (status !== null) return { slot: status.slot, isNew: false }
+    }
+    // The chain compares messages. Some wallets give one message many signatures.
+    if (err === "AlreadyProcessed") throw duplicate("", "the chain, under another signature,")
     const details = { err, logs: logs?.slice(-lastLogs) ?? null }
     if (err === "BlockhashNotFound") {
       const message = "Nothing was stored or sent. Sign again with a new blockhash"
@@ -123,31 +144,16 @@ export const prepare = async (
 
   await accept(source, source.blockhash)
   const { signature } = source
-  const look = (tip?: bigint) =>
-    ask(async () => {
-      const answer = await relay.signatureStatus({ signature, searchTransactionHistory: true, ...abortable })
-      return answer.status === null ? upToDate(answer, tip) : answer
-    })
   const [{ status, contextSlot }, latest, { height: finalizedHeight }] = await Promise.all([
-    look(),
+    look(signature),
     ask(() => relay.latestBlockhash(abortable)),
     view(),
   ])
   const tip = later(contextSlot, latest.contextSlot)
-  /** Bytes that fail may have landed: behind a URL there may be nodes in turns, and one alone may have the history. */
-  const lookAgain = async (error: SvcError) => {
-    if (error.submissionState !== "not_submitted") throw error
-    for (let looks = 0; looks < rowLength; looks++) {
-      const again = (await look(tip)).status
-      if (again !== null) return { slot: again.slot, isNew: false }
-    }
-    throw error
-  }
   // A block with the transaction, or a simulation that knows its blockhash, proves that the blockhash isn't newer. A node that
   // lags behind the look-up doesn't know the newest ones.
   const at = (minContextSlot: bigint) => ({ commitment: "processed", minContextSlot }) as const
-  const { slot, isNew } =
-    status === null ? await simulate(source, at(tip)).catch(lookAgain) : { slot: status.slot, isNew: false }
+  const { slot, isNew } = status === null ? await simulate(source, at(tip)) : { slot: status.slot, isNew: false }
   const { blockHeight } = await ask(() => relay.blockHeight({ ...at(slot), ...abortable }))
   const end = later(heightOf(options.lastValidBlockHeight ?? 0n), blockHeight + blockhashAge)
   return { payment: source, finalizedHeight, lastValidBlockHeight: end, isNew }
