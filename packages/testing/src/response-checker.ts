@@ -43,9 +43,13 @@ const closed = (node: unknown, document: JsonObject, isValue = false): unknown =
   return isValue && namesMembers(node, document) ? { ...copy, unevaluatedProperties: false } : copy
 }
 
+/** Headers that mean something of a service's own, which its document has to describe. */
+const ownHeader = /^(?:x-(?!content-type-options|request-id)|location$|deprecation$|ratelimit|retry-after$)/
+
 /**
  * Checks answers against an OpenAPI 3.1 document: the path and method are described, so is the status (as itself or
- * `default`), the media type is one of it, and a JSON body fits its schema and has no member that it doesn't describe.
+ * `default`), so are headers of the service's own, the media type is one of it, and a JSON body fits its schema and has no member
+ * that it doesn't describe.
  */
 export const responseChecker = (document: unknown): ResponseChecker => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
@@ -74,6 +78,9 @@ export const responseChecker = (document: unknown): ResponseChecker => {
     const status = isObject(responses) && String(response.status) in responses ? String(response.status) : "default"
     const described = member(responses, status)
     if (described === undefined) throw new Error(`${what}: the document has no such status`)
+    const named = new Set(Object.keys(Object(member(described, "headers"))).map((name) => name.toLowerCase()))
+    const unnamed = [...response.headers.keys()].filter((name) => ownHeader.test(name) && !named.has(name))
+    if (unnamed.length > 0) throw new Error(`${what}: the document has no header ${unnamed.join(", ")}`)
     const content = member(described, "content")
     const type = (response.headers.get("content-type") ?? "").split(";")[0]?.trim() ?? ""
     const text = await response.clone().text()
