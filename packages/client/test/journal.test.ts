@@ -260,7 +260,7 @@ describe("a transaction that the chain has processed, of whose signature no look
       await expect(set.pay({}, source)).rejects.toMatchObject({
         code: "duplicate-transaction",
         message: expect.stringMatching(
-          /^Nothing was sent: the chain, under another signature, .*Don't sign another for it/,
+          /^Nothing was sent: a simulation says .* under another signature\. .*don't sign another for it/,
         ),
         submissionState: "not_submitted",
       })
@@ -646,7 +646,7 @@ test("bytes of another id are rejected: in progress, landed, or stored at the sa
   expect(landed).toHaveLength(1)
   await expect(set.pay({}, bytes, "d")).rejects.toMatchObject({
     code: "duplicate-transaction",
-    message: `Nothing was sent for "d": "${landed[0]}" has this transaction, which lands once. Don't sign another for it; a second payment differs by a memo or its blockhash`,
+    message: `Nothing was sent for "d": "${landed[0]}" has this transaction. It lands once, so don't sign another for it; a second payment differs by a memo or its blockhash`,
   })
   // The id is unused.
   expect(await set.pay({}, set.build(), "d")).toMatchObject({ state: "landed" })

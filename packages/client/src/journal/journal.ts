@@ -72,7 +72,8 @@ const reused = (id: string, { state, signature }: PaymentRecord, stored: object,
     given,
   })
 
-const duplicateOf = (id: string, other: string): SvcError => duplicate(` for "${id}"`, `"${other}"`)
+const duplicateOf = (id: string, other: string): SvcError =>
+  duplicate(` for "${id}"`, `"${other}" has this transaction`)
 
 const givenUp = (): SvcError => refusal("aborted", "Given up: nothing was stored or sent")
 

@@ -50,10 +50,10 @@ export const finalView = async (relay: Relay, abortable: Abortable) => {
 const lastLogs = 10
 
 /** @param whose begins with a space, unless it is empty */
-export const duplicate = (whose: string, other: string): SvcError =>
+export const duplicate = (whose: string, reason: string): SvcError =>
   refusal(
     "duplicate-transaction",
-    `Nothing was sent${whose}: ${other} has this transaction, which lands once. Don't sign another for it; a second payment differs by a memo or its blockhash`,
+    `Nothing was sent${whose}: ${reason}. It lands once, so don't sign another for it; a second payment differs by a memo or its blockhash`,
   )
 
 /** A node that is behind what the provider has said before knows nothing of what came since: no payment, no blockhash, no funds. */
@@ -112,7 +112,8 @@ export const prepare = async (
       if (status !== null) return { slot: status.slot, isNew: false }
     }
     // The chain compares messages. Some wallets give one message many signatures.
-    if (err === "AlreadyProcessed") throw duplicate("", "the chain, under another signature,")
+    if (err === "AlreadyProcessed")
+      throw duplicate("", "a simulation says that the chain has it under another signature")
     const details = { err, logs: logs?.slice(-lastLogs) ?? null }
     if (err === "BlockhashNotFound") {
       const message = "Nothing was stored or sent. Sign again with a new blockhash"
