@@ -41,8 +41,13 @@ export const createUnparsedAnswer = (
   const ended = new WeakSet<Socket>()
   return (error: (NodeJS.ErrnoException & { rawPacket?: Buffer }) | undefined, socket: Socket): void => {
     const { newest, waiting } = connections.get(socket) ?? {}
+    const isLate = error?.code === "ERR_HTTP_REQUEST_TIMEOUT"
     // What this process has yet to look at isn't late.
-    if (ended.has(socket) || (error?.code === "ERR_HTTP_REQUEST_TIMEOUT" && waiting && waiting.size > 0)) return
+    if (ended.has(socket) || (isLate && waiting && waiting.size > 0)) return
+    // Browsers open connections ahead of requests. One that is on its way would take a response for its own.
+    if (isLate && socket.bytesRead === 0) {
+      return void setImmediate(setImmediate, () => socket.bytesRead === 0 && socket.destroySoon())
+    }
     ended.add(socket)
     const { incoming, outgoing } = newest ?? {}
     // An answer without a socket waits for the one before it, and ours would be taken for that one.
