@@ -135,6 +135,7 @@ test.each(resources.flatMap((resource) => attackers.map((attacker) => [resource,
         return ask("POST", `${platform}/api/specs/${specId}/versions`, { key, packed: smallVersion() })
       }),
       honest("block height", 200, () => ask("POST", `${relay}/transactions/v1/block-height`, { body: {} })),
+      ...services.map(({ url }) => honest("probe of the first port", 200, () => ask("GET", `${url}/livez`))),
       ...services.map(({ probeUrl }) => honest("probe", 200, () => ask("GET", probeUrl))),
     ])
     if (full) await ended

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { once } from "node:events"
-import { type AddressInfo, connect, createServer, Socket } from "node:net"
+import { connect, type Socket } from "node:net"
 import { BodyError } from "@svc/errors"
 import { freePort } from "@svc/testing"
 import { Hono } from "hono"
@@ -8,7 +8,6 @@ import { text as wholeText } from "node:stream/consumers"
 import { afterEach, expect, onTestFinished, test, vi } from "vitest"
 import {
   allowedMethods,
-  type Exchange,
   type HttpEnv,
   requestContext,
   hasWholeBody,
@@ -16,7 +15,6 @@ import {
   type RunningServer,
   serve,
 } from "./index.ts"
-import { createUnparsedAnswer } from "./unparsed.ts"
 
 // What has arrived meanwhile is read in between.
 const passed = () => new Promise(setImmediate)
@@ -336,23 +334,6 @@ test("nothing after a request with Upgrade is served, because Node's parser woul
   expect(lines).toMatchObject([{ method: "GET", status: 200 }])
 })
 
-test("time in this process's own queue doesn't count as a late request", () => {
-  const late = Object.assign(new Error("Request timeout"), { code: "ERR_HTTP_REQUEST_TIMEOUT" })
-  const socket = Object.defineProperty(
-    new Socket().on("error", () => {}),
-    "bytesRead",
-    { value: 1 },
-  )
-  const state = { socket, client: "", newest: undefined, serving: undefined, received: 0 }
-  const one: unknown = {}
-  for (const waiting of [new Set([one as Exchange]), new Set<Exchange>()]) {
-    const answerTo = vi.fn<() => Response>(() => new Response("late"))
-    createUnparsedAnswer({ get: () => ({ ...state, waiting }) }, answerTo)(late, socket)
-    expect(answerTo).toHaveBeenCalledTimes(waiting.size > 0 ? 0 : 1)
-  }
-  socket.destroy()
-})
-
 test("a port in use is a plain failure", async () => {
   const { server } = await start()
   await expect(serve({ host: "127.0.0.1", port: server.port, drainMs: 1 })).rejects.toThrow(/EADDRINUSE/)
@@ -444,26 +425,6 @@ test("a broken body whose request already got a response gets no second one", as
   socket.write("zz\r\n")
   await once(socket, "close")
   expect(received().match(/HTTP\/1.1 /g)).toHaveLength(1)
-})
-
-test("a connection on which nothing came in time is closed without a response, unless a request has arrived meanwhile", async () => {
-  const late = Object.assign(new Error("Request timeout"), { code: "ERR_HTTP_REQUEST_TIMEOUT" })
-  const listening = createServer().listen(0, "127.0.0.1")
-  onTestFinished(() => void listening.close())
-  await once(listening, "listening")
-  for (const text of ["", "GET / HTTP/1.1\r\n"]) {
-    const client = connect((listening.address() as AddressInfo).port, "127.0.0.1")
-    const [socket] = (await once(listening, "connection")) as [Socket]
-    if (text !== "") await new Promise<void>((sent) => client.write(text, () => sent()))
-    socket.resume()
-    const answerTo = vi.fn<() => Response>()
-    createUnparsedAnswer({ get: () => undefined }, answerTo)(late, socket)
-    if (text === "") await once(client.resume(), "close")
-    else await once(socket, "data")
-    expect([answerTo.mock.calls, client.bytesRead, socket.destroyed]).toEqual([[], 0, text === ""])
-    client.destroy()
-    socket.destroy()
-  }
 })
 
 test("a CONNECT behind a request ends the connection after the response to that request", async () => {

@@ -200,16 +200,19 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   // A client that finds the queue full tries again after a second, then after three; one in a long queue waits longer.
   const address = { port: options.port, host, backlog: Math.ceil(bounds.connections / 4) }
   const port = await listen(server, address, "PORT")
-  // The same server behind a queue of its own.
-  const probeDoor = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit("connection", socket))
-  if (probePort !== undefined) await listen(probeDoor, { host, port: probePort }, "SVC_PROBE_PORT")
+  const listeners: NetServer[] = [server]
+  if (probePort !== undefined) {
+    // The same server behind a queue of its own.
+    const door = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit("connection", socket))
+    await listen(door, { host, port: probePort }, "SVC_PROBE_PORT")
+    listeners.push(door)
+  }
 
   const close = async (): Promise<void> => {
     draining = true
     connections.drain()
     await allAccepted(connections.accepted)
-    const ports = probePort === undefined ? [server] : [server, probeDoor]
-    const closed = Promise.all(ports.map((one) => once(one.close(), "close")))
+    const closed = Promise.all(listeners.map((one) => once(one.close(), "close")))
     // What is idle still. Node takes for idle what has ended its response, however much of that its client has yet to take.
     const endIdle = (): void => {
       areLate = true

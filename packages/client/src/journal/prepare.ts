@@ -69,7 +69,7 @@ const upToDate = <Answer extends { readonly contextSlot: bigint }>(answer: Answe
  * they aren't simulated.
  *
  * @param check Called with the signed transaction before the simulation. If it throws, the preparation ends.
- * @throws SvcError `wrong-blockhash`, `blockhash-not-found`, `simulation-failed`, or the relay's error.
+ * @throws SvcError `wrong-blockhash`, `blockhash-not-found`, `simulation-failed`, `duplicate-transaction`, or the relay's error.
  */
 export const prepare = async (
   relay: Relay,

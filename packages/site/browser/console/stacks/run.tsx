@@ -81,6 +81,7 @@ export const RunView = ({ id }: { readonly id: number }) => {
   const build = useBuild(run)
   const spec = useRead<Spec>(run?.status === "succeeded" ? `/api/specs/${run.spec_id}` : undefined).body
   const { error, isBusy, attempt } = useTry()
+  const verbs = (isPerson && verbsOf[run?.status ?? ""]) || []
   const act = (verb: Verb): Promise<void> =>
     attempt(async () => {
       const { body } = await ask<RunWithSteps>({ method: "POST", path: `${path}/${verb}`, body: {} })
@@ -103,12 +104,11 @@ export const RunView = ({ id }: { readonly id: number }) => {
                 <SpecName id={run.spec_id} />
               </a>
             )}
-            {isPerson &&
-              verbsOf[run.status]?.map((verb) => (
-                <button key={verb} type="button" aria-disabled={isBusy} onClick={() => act(verb)}>
-                  {labels[verb]}
-                </button>
-              ))}
+            {verbs.map((verb) => (
+              <button key={verb} type="button" aria-disabled={isBusy} onClick={() => act(verb)}>
+                {labels[verb]}
+              </button>
+            ))}
           </div>
           {run.status === "waiting" && (
             <p class="note care">
@@ -130,12 +130,7 @@ export const RunView = ({ id }: { readonly id: number }) => {
         </>
       )}
       <AsCurl
-        requests={[
-          { path },
-          ...((isPerson && verbsOf[run?.status ?? ""]) || []).map(
-            (verb) => ({ method: "POST", path: `${path}/${verb}`, body: {} }) as const,
-          ),
-        ]}
+        requests={[{ path }, ...verbs.map((verb) => ({ method: "POST", path: `${path}/${verb}`, body: {} }) as const)]}
       />
     </>
   )
