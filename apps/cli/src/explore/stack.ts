@@ -1,9 +1,9 @@
 import { shellWord } from "@svc/common/foreign-text"
-import type { Diff, Stack, StackSchema, StackWithSchema } from "@svc/client"
+import type { Diff, RegistryChanges, Stack, StackSchema, StackWithSchema } from "@svc/client"
 import { nearest } from "@svc/common/nearest"
 import type { Context } from "../command.ts"
 import { CliError, onCode } from "../errors.ts"
-import { type Api, platformOf, readPages } from "../services/api.ts"
+import { type Api, ask, platformOf, readPages } from "../services/api.ts"
 
 export type Entity = StackSchema["entities"][number]
 
@@ -25,6 +25,15 @@ export const readDiff = async (
   name: string,
   versions: { readonly from?: number; readonly to?: number },
 ): Promise<Diff> => platformOf(api).registry.diff(registryName(name), versions)
+
+/** Changes of the registry: those after an id, or the latest. */
+export const readChanges = (
+  api: Api,
+  query: { readonly limit: number; readonly after?: number; readonly stack?: string },
+): Promise<RegistryChanges> => {
+  const words = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  return ask(api, "GET", `/api/registry/changes?${words.join("&")}`)
+}
 
 /** All stacks. Schemas are most of the registry's response, so they only come if they are included. */
 export const readRegistry = async (context: Context, api: Api, include?: "schema"): Promise<Stack[]> => {
@@ -55,12 +64,8 @@ export const readStack = async (context: Context, api: Api, name: string): Promi
     throw missing("stack", name, names, "svc explore")
   }
   let isDeprecated = false
-  const { registry } = platformOf({
-    ...api,
-    onResponse: (response) => {
-      api.onResponse?.(response)
-      isDeprecated = response.header("deprecation") !== null
-    },
+  const { registry } = platformOf(api, ({ header }) => {
+    isDeprecated = header("deprecation") !== null
   })
   const read = async () => registry.schema(registryName(name), at === undefined ? {} : { version: Number(at) })
   const { name: own, description, websocket_url, schema } = await read().catch(onCode("stack-not-found", nearestStacks))

@@ -1,4 +1,13 @@
-import type { NewSpec, StackCheck } from "@svc/client"
+import type {
+  AddedVersion,
+  NewRun,
+  NewSpec,
+  NewVersion,
+  RunWithSteps,
+  Spec,
+  SpecChanges,
+  StackCheck,
+} from "@svc/client"
 import { astFault } from "@svc/common/ast-file"
 import { isObject, type JsonObject, parseJson } from "@svc/common/json-object"
 import type { Context, Outcome } from "../command.ts"
@@ -6,8 +15,7 @@ import { CliError, usageError } from "../errors.ts"
 import { registryName } from "../explore/stack.ts"
 import { changeRows } from "../explore/versions.ts"
 import { pairs, table } from "../output/table.ts"
-import { readPages, type Api } from "../services/api.ts"
-import { addVersion, changeSpec, checkAst, createSpec, startRun } from "../services/more-calls.ts"
+import { type Api, ask, readPages } from "../services/api.ts"
 import { readTextFile } from "../settings/files.ts"
 import { apiOfOwner, apiWithKey } from "../settings/key.ts"
 import { followRun } from "./follow.ts"
@@ -23,22 +31,23 @@ export const readAst = async (file: string): Promise<JsonObject> => {
   return ast
 }
 
-/** The visibility that the option sets. The API rejects any other word. */
-const visibilityOf = ({ options: { visibility } }: Context) => visibility as NewSpec["visibility"]
-
 /** Creates the spec with the AST, or changes it as the options say. Returns its id, and whether it has the AST already. */
 const prepareSpec = async (context: Context, api: Api, name: string, ast: JsonObject, message?: string) => {
-  const url = context.options["websocket-url"]
-  const visibility = visibilityOf(context)
-  const changes = { ...(url !== undefined && { websocket_url: url }), ...(visibility !== undefined && { visibility }) }
+  const { "websocket-url": url, visibility } = context.options
+  const changes = {
+    ...(url !== undefined && { websocket_url: url }),
+    // The API rejects any other word.
+    ...(visibility !== undefined && { visibility: visibility as NonNullable<NewSpec["visibility"]> }),
+  }
   const old = (await readPages(api, ({ specs }, page) => specs.list(page))).find((spec) => spec.name === name)
   if (old === undefined) {
     // One call creates it with its first version: if the AST is rejected, no empty spec remains.
-    const { id } = await createSpec(api, { name, ...changes, ...(message === undefined && { ast_payload: ast }) })
+    const spec: NewSpec = { name, ...changes, ...(message === undefined && { ast_payload: ast }) }
+    const { id } = await ask<Spec>(api, "POST", "/api/specs", spec)
     return { id, hasAst: message === undefined }
   }
   if (Object.keys(changes).length > 0) {
-    await changeSpec(api, old.id, changes)
+    await ask<Spec>(api, "PUT", `/api/specs/${old.id}`, changes satisfies SpecChanges)
     if (visibility === "public" && old.visibility !== "public") {
       context.note(`${name} is now public: everybody can read all its versions.`)
     }
@@ -48,7 +57,7 @@ const prepareSpec = async (context: Context, api: Api, name: string, ast: JsonOb
 
 /** What publishing an AST would change: verdict, changes and schema. It publishes nothing. */
 export const askCheck = async (api: Api, name: string, ast: JsonObject): Promise<StackCheck> =>
-  checkAst(api, registryName(name), { ast_payload: ast })
+  ask(api, "POST", `/api/registry/${registryName(name)}/check`, { ast_payload: ast } satisfies NewVersion)
 
 /** `svc push FILE --name N --check`: what publishing the AST would change. It publishes nothing. */
 const showCheck = async (context: Context, name: string, ast: JsonObject): Promise<Outcome> => {
@@ -93,13 +102,17 @@ export const push = async (context: Context): Promise<Outcome> => {
 export const publish = async (context: Context, api: Api, name: string, ast: JsonObject, message?: string) => {
   // The registry's names are in lower case.
   const { id, hasAst } = await prepareSpec(context, api, name.toLowerCase(), ast, message)
-  if (message !== undefined) await addVersion(api, id, { ast_payload: ast, message })
-  const begun = await startRun(api, {
+  if (message !== undefined) {
+    const version: NewVersion = { ast_payload: ast, message }
+    await ask<AddedVersion>(api, "POST", `/api/specs/${id}/versions`, version)
+  }
+  const run: NewRun = {
     workflow: "publish",
     spec_id: id,
     ...(!hasAst && message === undefined && { ast_payload: ast }),
     ...(context.flags.has("allow-breaking") && { allow_breaking: true }),
-  })
+  }
+  const begun = await ask<RunWithSteps>(api, "POST", "/api/automation/runs", run)
   context.note(`Run ${begun.id} has started. It continues without this command. To look at it: svc runs ${begun.id}`)
   return followRun(context, api, begun, "succeeded")
 }

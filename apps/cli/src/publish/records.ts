@@ -1,9 +1,12 @@
 import type {
   Build,
   BuildWithEvents,
+  DeletedDeployment,
   Deployment,
+  DeploymentAction,
   Page,
   Platform,
+  Rollback,
   Run as RunRecord,
   RunWithSteps,
   Spec,
@@ -11,8 +14,7 @@ import type {
 import type { Context, Outcome, Run } from "../command.ts"
 import { usageError } from "../errors.ts"
 import { buildParts, type Parts, recordTable, recordText, runParts } from "../output/record-text.ts"
-import { type Api, platformOf, readPages } from "../services/api.ts"
-import { actOnDeployment, actOnRun, deleteDeployment } from "../services/more-calls.ts"
+import { type Api, ask, platformOf, readPages } from "../services/api.ts"
 import { apiForReading, apiOfOwner } from "../settings/key.ts"
 import { followRecord, followRun } from "./follow.ts"
 
@@ -40,7 +42,7 @@ const noteGoingOn = (context: Context, where: string): void =>
 const runAction =
   (action: "resume" | "retry" | "cancel"): Act =>
   async (context, api, id) => {
-    const run = await actOnRun(api, id, action)
+    const run = await ask<RunWithSteps>(api, "POST", `/api/automation/runs/${id}/${action}`, {})
     if (context.flags.has("wait")) return followRun(context, api, run, action === "cancel" ? "cancelled" : "succeeded")
     if (run.status !== "cancelled") noteGoingOn(context, `runs ${run.id}`)
     return { json: run, text: (style) => recordText(run, style, runParts) }
@@ -50,7 +52,8 @@ const deploymentAction =
   (action: "stop" | "restart" | "rollback"): Act =>
   async (context, api, id) => {
     const { to } = context.options
-    const begun = await actOnDeployment(api, id, action, to === undefined ? {} : { to_version: Number(to) })
+    const body: Rollback = to === undefined ? {} : { to_version: Number(to) }
+    const begun = await ask<DeploymentAction>(api, "POST", `/api/deployments/${id}/${action}`, body)
     const { build_id: build } = begun
     if (context.flags.has("wait")) {
       if (build !== undefined) return followRecord(context, api, "build", build, "completed")
@@ -104,7 +107,7 @@ export const deployments = recordsCommand<Deployment, Deployment>({
     restart: deploymentAction("restart"),
     rollback: deploymentAction("rollback"),
     delete: async (_context, api, id) => {
-      const deleted = await deleteDeployment(api, id)
+      const deleted = await ask<DeletedDeployment>(api, "DELETE", `/api/deployments/${id}`)
       return { json: deleted, text: (style) => recordText(deleted, style) }
     },
   },

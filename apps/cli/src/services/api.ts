@@ -37,24 +37,51 @@ export const call = async (target: Target, path: string, options: Options = {}):
 
 export const failureOf = (answer: Answer): CliError => serviceFailure(errorOf(answer))
 
-const apiTarget = ({ url, ...rest }: Api): Target => ({ service: "api", base: url, ...rest })
-
 /** Calls the API. Throws the API's error unless the call succeeds. */
-export const callApi = async (api: Api, path: string, options: Options = {}): Promise<Answer> => {
-  const answer = await call(apiTarget(api), path, { ...options, bearer: api.key })
+export const callApi = async (
+  { url, key, env, onResponse }: Api,
+  path: string,
+  options: Options = {},
+): Promise<Answer> => {
+  const answer = await call({ service: "api", base: url, env, onResponse }, path, { ...options, bearer: key })
   if (answer.status < 200 || answer.status >= 300) throw failureOf(answer)
   return answer
+}
+
+/** Makes a call that svc-client has no function for, or waits longer for. Returns the response's body. */
+export const ask = async <Response>(
+  api: Api,
+  method: "GET" | "POST" | "PUT" | "DELETE",
+  path: string,
+  body?: object,
+  timeoutMs = usualTimeoutMs,
+): Promise<Response> => {
+  const answer = await callApi(api, path, { method, body, timeoutMs })
+  if (answer.body === undefined) throw failureOf(answer)
+  // The platform's tests check its responses against the document that the types are generated from.
+  return answer.body as Response
 }
 
 const strange = (url: string, what: string): CliError =>
   new CliError("unexpected-answer", `${url} sent ${what}.`, { next: "Check that this is the URL of the right service" })
 
-/** What svc-client has functions for. Its errors become the tool's by `asCliError`. */
-export const platformOf = (api: Api): Platform =>
+/**
+ * What svc-client has functions for. Its errors become the tool's by `asCliError`.
+ * @param heard called with each response, as the API's own `onResponse` is
+ */
+export const platformOf = ({ url, key, env, onResponse }: Api, heard?: Target["onResponse"]): Platform =>
   createPlatform({
-    apiUrl: api.url,
-    fetch: transportTo(apiTarget(api)),
-    ...(api.key !== undefined && { key: api.key }),
+    apiUrl: url,
+    fetch: transportTo({
+      service: "api",
+      base: url,
+      env,
+      onResponse: (response) => {
+        onResponse?.(response)
+        heard?.(response)
+      },
+    }),
+    ...(key !== undefined && { key }),
   })
 
 // More than any list of the service holds: a list that never ends must not fill the memory.
@@ -69,13 +96,9 @@ export const readPages = async <Item>(
   const items: Item[] = []
   let bytes = 0
   let isMore = true
-  const platform = platformOf({
-    ...api,
-    onResponse: (response) => {
-      api.onResponse?.(response)
-      bytes += response.size
-      isMore = /;\s*rel="?next\b/i.test(response.header("link") ?? "")
-    },
+  const platform = platformOf(api, ({ header, size }) => {
+    bytes += size
+    isMore = /;\s*rel="?next\b/i.test(header("link") ?? "")
   })
   for (let pages = 0; isMore; pages++) {
     if (pages === listLimit.pages) throw strange(api.url, `a list of more than ${listLimit.pages} pages`)

@@ -1,7 +1,8 @@
+import type { Stack } from "@svc/client"
 import type { Command as Program, Option } from "commander"
 import type { Context, Outcome, Run } from "../command.ts"
 import { usageError } from "../errors.ts"
-import { listStacks } from "../services/more-calls.ts"
+import { ask } from "../services/api.ts"
 import { apiForReading } from "../settings/key.ts"
 import { createProgram } from "./program.ts"
 
@@ -24,7 +25,8 @@ compdef _svc svc`,
 const timeoutMs = 1_000
 
 const stackNames = async (context: Context): Promise<string[]> => {
-  const stacks = await listStacks(await apiForReading(context), timeoutMs)
+  const api = await apiForReading(context)
+  const stacks = await ask<readonly Stack[]>(api, "GET", "/api/registry?limit=100", undefined, timeoutMs)
   return stacks.map(({ name }) => name)
 }
 

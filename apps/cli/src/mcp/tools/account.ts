@@ -25,12 +25,8 @@ type Header = (name: string) => string | null
 /** A response of the platform, with its headers. */
 const asked = async <Body>(api: ApiWithKey, ask: (platform: Platform) => Promise<Body>) => {
   let header: Header = () => null
-  const platform = platformOf({
-    ...api,
-    onResponse: (response) => {
-      api.onResponse?.(response)
-      header = response.header
-    },
+  const platform = platformOf(api, (response) => {
+    header = response.header
   })
   return { body: await ask(platform), header }
 }
