@@ -97,20 +97,6 @@ test("a payment is simulated, stored, sent once and finalized; a second run send
   expect([sends(), chain.received(recipient)]).toEqual([1, 1])
 })
 
-test("the record is in the store before the first byte is sent", async () => {
-  const store = memoryStore()
-  const stored: unknown[] = []
-  const { pay } = setUp({
-    store,
-    says: ({ route }) => {
-      if (route === "send") stored.push(store.get("invoice-42"))
-      return undefined
-    },
-  })
-  await pay()
-  expect(stored).toEqual([expect.objectContaining({ state: "open", version: 1, transaction: expect.any(String) })])
-})
-
 test("with a purpose a known id is compared by it, without calling the builder; otherwise by the fingerprint", async () => {
   const { pay, built, build, sends } = setUp()
   const purpose = "5 lamports to the shop"

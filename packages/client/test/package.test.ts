@@ -1,11 +1,12 @@
 import { execFileSync, spawnSync } from "node:child_process"
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { nodes } from "../../../test/own-node.ts"
 import { bundle, bundled } from "../scripts/bundle.ts"
+import { signedMemo } from "./transactions.ts"
 
 const library = join(import.meta.dirname, "..")
 let folder: string
@@ -25,7 +26,7 @@ import * as client from "svc-client"
 import { fileStore } from "svc-client/node"
 import { createServer } from "node:http"
 
-const transaction = ${JSON.stringify(await signed())}
+const transaction = ${JSON.stringify((await signedMemo()).base64)}
 const answers = {
   "/ws/sessions": { token: "t", expires_at: 0, token_type: "Bearer", scope: "" },
   "/transactions/v1/send": undefined,
@@ -52,11 +53,6 @@ server.close()
 server.closeAllConnections()
 console.log(JSON.stringify([outcome.state, String(outcome.slot), paid.state, record.state, record.version]))
 `
-
-async function signed(): Promise<string> {
-  const { signedMemo } = await import("./transactions.ts")
-  return (await signedMemo(0)).base64
-}
 
 test.each(nodes)("installed as a package it sends, settles and keeps a journal, in %s", async (node) => {
   await writeFile(join(folder, "program.js"), program)
@@ -102,7 +98,6 @@ console.log(rpc, stacks, paid.signature)
 })
 
 test("every exported function and class is documented, and callable ones have an example", async () => {
-  const { readdir } = await import("node:fs/promises")
   const files = (await readdir(join(folder, "node_modules/svc-client"))).filter((name) => name.endsWith(".d.ts"))
   const texts = await Promise.all(files.map((file) => readFile(join(folder, "node_modules/svc-client", file), "utf8")))
   const all = texts.join("\n")

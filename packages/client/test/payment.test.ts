@@ -1,9 +1,11 @@
 import { AccountRole, address, createKeyPairSignerFromPrivateKeyBytes, type Instruction } from "@solana/kit"
+import { isSignature } from "@svc/common/transaction-parts"
 import { signTransaction, systemProgram as system } from "@svc/testing/solana"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { createJournal, createRelay, memoryStore, settle, signatureOf, submit, SvcError } from "../src/index.ts"
 import { readPayment } from "../src/journal/payment.ts"
+import { readSigned } from "../src/relay/wire.ts"
 import { createPayer, newAddress } from "./payments.ts"
 
 const payer = await createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(32).fill(7))
@@ -26,21 +28,20 @@ const limit: Instruction = {
   data: Uint8Array.of(2, 1, 2, 3, 4),
 }
 
-/** What kit signs, as the library reads it. */
-const read = async (
+type Signing = { version?: "legacy" | 0 | 1; by?: typeof payer; hash?: string; inTable?: boolean; fee?: bigint }
+
+/** What kit signs. */
+const sign = (
   instructions: readonly Instruction[],
-  {
-    version = 0,
-    by = payer,
-    hash = blockhash,
-    inTable = false,
-    fee = 0n,
-  }: { version?: "legacy" | 0 | 1; by?: typeof payer; hash?: string; inTable?: boolean; fee?: bigint } = {},
+  { version = 0, by = payer, hash = blockhash, inTable = false, fee = 0n }: Signing = {},
 ) => {
   const config = { computeUnitLimit: 1000, priorityFeeLamports: fee }
   const tables = inTable ? { [table]: [two, one] } : {}
-  return readPayment((await signTransaction(by, instructions, { blockhash: hash, version, tables, config })).base64)
+  return signTransaction(by, instructions, { blockhash: hash, version, tables, config })
 }
+
+/** The same, as the library reads it. */
+const read = async (...signing: Parameters<typeof sign>) => readPayment((await sign(...signing)).base64)
 
 const fingerprintOf = async (...args: Parameters<typeof read>): Promise<string> =>
   (await read(...args)).facts.fingerprint
@@ -77,16 +78,22 @@ test("payer, program, accounts, their flags, their order, data and lookup tables
   expect(new Set(different).size).toBe(different.length)
 })
 
-test("payer, accounts, programs and blockhash of every version are read as kit wrote them", async () => {
+test("signature, payer, accounts, programs and blockhash of every version are read as kit wrote them", async () => {
   for (const version of ["legacy", 0, 1] as const) {
-    const { facts, blockhash: found } = await read([pay(), pay([], two)], { version })
-    expect({ ...facts, found }).toEqual({
-      fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
-      payer: payer.address,
-      accounts: [payer.address, one, two],
-      programs: [system],
-      found: blockhash,
-    })
+    const { base64, signature } = await sign([pay(), pay([], two)], { version })
+    for (const form of [base64, Uint8Array.from(Buffer.from(base64, "base64"))]) {
+      expect(await readPayment(form)).toMatchObject({
+        base64,
+        signature,
+        blockhash,
+        facts: {
+          fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+          payer: payer.address,
+          accounts: [payer.address, one, two],
+          programs: [system],
+        },
+      })
+    }
   }
   const { facts } = await read([pay()], { inTable: true })
   expect(facts.accounts).toEqual([payer.address, `${table}[1]`])
@@ -103,28 +110,33 @@ test("a transaction with a durable nonce is recognised by its first instruction,
   }
 })
 
-test("every function that sends or settles rejects bytes that changed after signing, before any request", async () => {
+test("every function that sends or settles rejects a nonce, and bytes that changed after signing, before any request", async () => {
   const signed = createPayer().transfer({ recipient: one, lamports: 5n, blockhash })
+  const nonce = await sign([pay([4, 0, 0, 0])])
   const relay = createRelay({
     relayUrl: "http://127.0.0.1:1",
     session: { token: () => Promise.reject(new Error("asked")) },
   })
   const journal = createJournal({ relay, store: memoryStore() })
-  const code = "signature_verification_failed"
   // Another amount, another recipient, another blockhash, another payer.
-  for (const at of [signed.length - 8, 65 + 40, 65 + 110, 65 + 6]) {
-    const transaction = Uint8Array.from(signed).with(at, (signed[at] ?? 0) ^ 1)
-    expect(signatureOf(transaction)).toBe(signatureOf(signed))
-    await expect(journal.submitOnce("a", transaction)).rejects.toMatchObject({ code, submissionState: "not_submitted" })
+  const changed = [signed.length - 8, 65 + 40, 65 + 110, 65 + 6].map((at) =>
+    Uint8Array.from(signed).with(at, (signed[at] ?? 0) ^ 1),
+  )
+  for (const transaction of [...changed, nonce.base64]) {
+    const code = transaction === nonce.base64 ? "durable-nonce" : "signature_verification_failed"
+    const signature = transaction === nonce.base64 ? nonce.signature : signatureOf(signed)
+    expect(signatureOf(transaction)).toBe(signature)
+    const refusal = { code, submissionState: "not_submitted" }
+    await expect(journal.submitOnce("a", transaction)).rejects.toMatchObject(refusal)
     const ended = await submit(relay, { transaction, lastValidBlockHeight: 1n })
-    expect(ended).toMatchObject({ state: "not-submitted", error: { code } })
-    const settling = settle(relay, { signature: signatureOf(signed), resend: transaction, lastValidBlockHeight: 1n })
-    await expect(settling).rejects.toMatchObject({ code })
+    expect(ended).toMatchObject({ state: "not-submitted", error: refusal })
+    const settling = settle(relay, { signature, resend: transaction, lastValidBlockHeight: 1n })
+    await expect(settling).rejects.toMatchObject(refusal)
   }
   expect(await journal.list()).toEqual([])
 })
 
-test("any bytes are a payment, or an error that proves that nothing was sent", async () => {
+test("any bytes or text are a payment, or an error that proves that nothing was sent", async () => {
   const whole = createPayer().transfer({ recipient: one, lamports: 1n, blockhash })
   const changed = fc
     .array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 })
@@ -133,18 +145,24 @@ test("any bytes are a payment, or an error that proves that nothing was sent", a
   // One signature, and a legacy message that claims 2^35 accounts, more than an array can have.
   const hugeCount = Uint8Array.of(1, ...new Uint8Array(64).fill(1), 1, 0, 0, 255, 255, 255, 255, 255, 127, 1)
   const version1 = fc.uint8Array({ minLength: 130, maxLength: 300 }).map((rest) => Uint8Array.of(0x81, 1, ...rest))
+  const tagged = fc
+    .tuple(fc.constantFrom(0, 1, 2, 64, 65, 0x80, 0x81, 0x82), fc.uint8Array({ maxLength: 1400 }))
+    .map(([tag, rest]) => Uint8Array.of(tag, ...rest))
   await fc.assert(
-    fc.asyncProperty(fc.oneof(changed, cut, version1), async (bytes) => {
+    fc.asyncProperty(fc.oneof(changed, cut, version1, tagged, fc.string(), fc.base64String()), async (given) => {
       try {
-        expect((await readPayment(bytes)).facts.fingerprint).toHaveLength(64)
+        expect(isSignature(readSigned(given).signature)).toBe(true)
+        expect((await readPayment(given)).facts.fingerprint).toHaveLength(64)
       } catch (error) {
         if (!(error instanceof SvcError)) throw error
         expect(error).toMatchObject({
+          status: 0,
           submissionState: "not_submitted",
-          code: expect.stringMatching(/^(in|un|signature_)/),
+          retryable: false,
+          code: expect.stringMatching(/^(?:invalid_|un|signature_|transaction_too_large|durable-nonce)/),
         })
       }
     }),
-    { numRuns: process.env["SVC_FUZZ"] === "full" ? 100_000 : 1000, examples: [[hugeCount]] },
+    { numRuns: process.env["SVC_FUZZ"] === "full" ? 100_000 : 2000, examples: [[hugeCount]] },
   )
 })

@@ -1,20 +1,11 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import {
-  createJournal,
-  memoryStore,
-  settle,
-  submit,
-  SvcError,
-  type Outcome,
-  type Step,
-  type SubmitOptions,
-} from "../src/index.ts"
+import { settle, submit, SvcError, type Outcome, type Step, type SubmitOptions } from "../src/index.ts"
 import { ok, refused, scriptedRelay, type Asked, type Said } from "./scripted-relay.ts"
-import { signedMemo, signedNonce } from "./transactions.ts"
+import { signedMemo } from "./transactions.ts"
 import { createVirtualClock } from "./virtual-clock.ts"
 
-const { base64, signature } = await signedMemo(0)
+const { base64, signature } = await signedMemo()
 const lastValidBlockHeight = 460n
 
 const seen = (confirmationStatus: string) =>
@@ -78,39 +69,13 @@ test("the signature is reported, and the callback awaited, before the first byte
   expect(order).toEqual([signature, "0"])
 })
 
-test("nothing is sent if before() fails, or for bytes that aren't a signed transaction", async () => {
+test("nothing is sent if before() fails", async () => {
   const failing = play({}, { before: () => Promise.reject(new Error("disk full")) })
   expect(await failing.outcome).toMatchObject({
     state: "not-submitted",
     error: { code: "before-failed", message: expect.stringContaining("disk full") },
   })
   expect(failing.asked).toEqual([])
-  for (const [transaction, code] of [
-    ["", "invalid_transaction"],
-    ["AQ==", "invalid_transaction"],
-    ["?", "invalid_base64"],
-    [new Uint8Array(200).fill(1, 0, 1), "unsigned_transaction"],
-  ] as const) {
-    const { outcome, asked } = play({}, { transaction })
-    expect(await outcome).toMatchObject({ state: "not-submitted", error: { code, submissionState: "not_submitted" } })
-    expect(asked).toEqual([])
-  }
-})
-
-test("a transaction with a durable nonce never expires, so no request is made", async () => {
-  const nonce = { code: "durable-nonce", submissionState: "not_submitted" }
-  const virtual = createVirtualClock()
-  const { relay, asked } = scriptedRelay(virtual.clock, () => "lost")
-  for (const version of ["legacy", 0, 1] as const) {
-    const signed = await signedNonce(version)
-    const refusal = await submit(relay, { transaction: signed.base64, lastValidBlockHeight })
-    expect(refusal).toMatchObject({ state: "not-submitted", error: nonce })
-    const settled = settle(relay, { signature: signed.signature, resend: signed.base64, lastValidBlockHeight })
-    await expect(settled).rejects.toMatchObject(nonce)
-    const journal = createJournal({ relay, store: memoryStore() })
-    await expect(journal.submitOnce("a", signed.base64)).rejects.toMatchObject(nonce)
-  }
-  expect(asked).toEqual([])
 })
 
 test("while the outcome is unknown the same bytes are resent about every two seconds", async () => {
@@ -237,7 +202,7 @@ describe("settle", () => {
     const { outcome, routes } = await find([absent(330), absent(330), seen("confirmed")], base64)
     expect(outcome).toEqual(landed)
     expect(routes).toContain("send")
-    const other = await signedMemo(0, "other")
+    const other = await signedMemo("other")
     await expect(find([absent(1)], other.base64)).rejects.toMatchObject({ code: "signature-mismatch" })
   })
 
