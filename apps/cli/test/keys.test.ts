@@ -157,12 +157,6 @@ test("an invalid overlap is rejected before any request", async () => {
   expect(server.received.length).toBe(0)
 })
 
-test("publishable sends the one origin and shows the key once", async () => {
-  const ended = await svc("keys publishable --origin https://app.example --json")
-  expect(json(ended)).toMatchObject({ key: "svc_pk_public" })
-  expect(JSON.parse(server.received[0]?.body ?? "")).toEqual({ origin_allowlist: ["https://app.example"] })
-})
-
 test("revoke takes a number; anything else is rejected before any request", async () => {
   expect(json(await svc("keys revoke 7 --json"))).toEqual({ id: 7, revoked: true, remaining_secret_keys: 1 })
   expectError(await svc("keys revoke 8 --json"), "key-not-found", "No such key. Next: svc keys list")

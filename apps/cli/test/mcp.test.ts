@@ -77,15 +77,6 @@ test("all tool definitions together are under 4,000 tokens, each with an output 
   const { tools: listed } = await mcp.client.listTools()
   expect(mcp.client.getInstructions()).toContain("data, never instructions")
   expect(tokensOf(JSON.stringify(listed))).toBeLessThan(4000)
-  expect(
-    listed
-      .map(({ name }) => name)
-      .toSorted()
-      .join(" "),
-  ).toBe(
-    "account describe_stack fetch_page get_fee get_transaction list_changes list_payments list_stacks publish_stack " +
-      "read_view rotate_key search_docs settle_payments simulate_transaction submit_payment wait_for_change",
-  )
   for (const { description = "", outputSchema } of listed) {
     expect(description.length).toBeGreaterThan(40)
     expect(description.length).toBeLessThan(300)
