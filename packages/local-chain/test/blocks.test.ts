@@ -1,7 +1,7 @@
 import { generateKeyPairSigner } from "@solana/kit"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { transfer } from "@svc/testing/solana"
-import { fundedSigner, signed, signedV1, startChain } from "./fixture.ts"
+import { signed, signedV1, startChain } from "./fixture.ts"
 import type { Chain } from "./fixture.ts"
 
 let chain: Chain
@@ -20,8 +20,8 @@ const block = (slot: number, options: object = {}) =>
   })
 const blocks = async (...params: unknown[]) => (await chain.call("getBlocks", ...params)).result
 
-test("a block lists its transactions of every version in order, including failed ones", async () => {
-  const payer = await fundedSigner(chain)
+test("a block lists its transactions of every version in order, including failed ones, with what each cost and changed", async () => {
+  const payer = await chain.fund()
   const to = (await generateKeyPairSigner()).address
   chain.pass(40)
   const { blockhash } = (await chain.rpc.getLatestBlockhash().send()).value
@@ -38,7 +38,12 @@ test("a block lists its transactions of every version in order, including failed
   const { result } = await block(slot)
   expect(result.transactions.map(({ transaction }: { transaction: [string] }) => transaction[0])).toEqual(wires)
   expect(result.transactions.map(({ version }: { version: unknown }) => version)).toEqual(["legacy", 0, 1])
-  expect(result.transactions[1].meta.err).toEqual({ InstructionError: [0, { Custom: 1 }] })
+  expect(result.blockTime).toBe(Date.parse("2026-01-01T00:00:16Z") / 1000)
+  expect(result.transactions.map(({ meta }: { meta: unknown }) => meta)).toMatchObject([
+    { err: null, fee: 5000, preBalances: [5_000_000_000, 0, 1], postBalances: [3_999_995_000, 1_000_000_000, 1] },
+    { err: { InstructionError: [0, { Custom: 1 }] }, fee: 5000 },
+    { err: null, fee: 5000 },
+  ])
   expect((await block(slot, { maxSupportedTransactionVersion: undefined })).error.code).toBe(-32015)
 })
 
@@ -85,7 +90,7 @@ test("a future or pruned block, or one requested in a way that a validator rejec
 })
 
 test("a rollback removes the newest block's transactions", async () => {
-  await fundedSigner(chain)
+  await chain.fund()
   const slot = await newest()
   chain.rollback()
   chain.pass(1)

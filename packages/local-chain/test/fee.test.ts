@@ -3,7 +3,7 @@ import type { Instruction } from "@solana/kit"
 import fc from "fast-check"
 import { afterAll, expect, test } from "vitest"
 import { memo, messageOf, transfer } from "@svc/testing/solana"
-import { fundedSigner, signed, startChain, unitLimit, unitPrice } from "./fixture.ts"
+import { signed, startChain, unitLimit, unitPrice } from "./fixture.ts"
 
 const chain = await startChain()
 afterAll(chain.close)
@@ -28,7 +28,7 @@ const others = fc.oneof(
 )
 
 test("the fee returned for a message is the fee that the machine charges, even if the transaction fails", async () => {
-  const payer = await fundedSigner(chain, 500_000n * 1_000_000_000n)
+  const payer = await chain.fund(500_000n * 1_000_000_000n)
   const balance = async () => (await chain.rpc.getBalance(payer.address).send()).value
   let run = 0
   await fc.assert(
@@ -54,7 +54,7 @@ test("the fee returned for a message is the fee that the machine charges, even i
 })
 
 test("the fee is null for an unknown blockhash; bytes that aren't a message are rejected", async () => {
-  const payer = await fundedSigner(chain)
+  const payer = await chain.fund()
   const { blockhash } = (await chain.rpc.getLatestBlockhash({ commitment: "processed" }).send()).value
   const message = messageOf(await signed(payer, [transfer(payer.address, payer.address, 1n)], blockhash))
   const fee = async () => (await chain.call("getFeeForMessage", message, { commitment: "processed" })).result.value

@@ -7,16 +7,27 @@ const slotMs = 400
 const computeBudget = address("ComputeBudget111111111111111111111111111111")
 
 /** A chain on a free port whose clock stops until `pass` moves it by a number of slots. */
-export const startChain = async () => {
-  let now = Date.parse("2026-01-01T00:00:00Z")
-  const chain = await startLocalChain({ host: "127.0.0.1", port: 0, now: () => now })
+export const startChain = async (clock = { now: Date.parse("2026-01-01T00:00:00Z") }) => {
+  const chain = await startLocalChain({ host: "127.0.0.1", port: 0, now: () => clock.now })
+  const rpc = createSolanaRpc(chain.url)
   const post = (body: string, headers: Record<string, string> = { "content-type": "application/json" }) =>
     fetch(chain.url, { method: "POST", headers, body })
   return {
     ...chain,
-    rpc: createSolanaRpc(chain.url),
-    pass: (slots: number) => {
-      now += slots * slotMs
+    rpc,
+    pass: (slots = 1): void => {
+      clock.now += slots * slotMs
+    },
+    fund: async (amount = 5_000_000_000n): Promise<KeyPairSigner> => {
+      const signer = await generateKeyPairSigner()
+      await rpc.requestAirdrop(signer.address, lamports(amount)).send()
+      return signer
+    },
+    /** Signs and sends without preflight; gives the signature. It is confirmed one slot later. */
+    send: async (payer: KeyPairSigner, ...instructions: Instruction[]): Promise<string> => {
+      const { value: latest } = await rpc.getLatestBlockhash({ commitment: "processed" }).send()
+      const { base64 } = await signTransaction(payer, instructions, latest)
+      return rpc.sendTransaction(base64, { encoding: "base64", skipPreflight: true }).send()
     },
     post,
     /** A call as it is on the wire, for details that a client hides. */
@@ -28,12 +39,6 @@ export const startChain = async () => {
 }
 
 export type Chain = Awaited<ReturnType<typeof startChain>>
-
-export const fundedSigner = async ({ rpc }: Chain, amount = 5_000_000_000n) => {
-  const signer = await generateKeyPairSigner()
-  await rpc.requestAirdrop(signer.address, lamports(amount)).send()
-  return signer
-}
 
 export const unitPrice = (microLamports: bigint): Instruction => ({
   programAddress: computeBudget,

@@ -2,7 +2,7 @@ import { AccountRole, address, generateKeyPairSigner, getAddressEncoder, getProg
 import type { Address } from "@solana/kit"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { call, littleEndian, memo, systemProgram, transfer, unsigned } from "@svc/testing/solana"
-import { fundedSigner, signed, startChain } from "./fixture.ts"
+import { signed, startChain } from "./fixture.ts"
 import type { Chain } from "./fixture.ts"
 
 let chain: Chain
@@ -17,7 +17,7 @@ const simulate = (wire: string, options: object = {}) =>
   chain.call("simulateTransaction", wire, { encoding: "base64", commitment: "confirmed", ...options })
 
 test("an unsigned transaction is simulated and changes nothing", async () => {
-  const payer = await fundedSigner(chain)
+  const payer = await chain.fund()
   const to = (await generateKeyPairSigner()).address
   const bare = unsigned(await signed(payer, [transfer(payer.address, to, 1_000_000_000n)], await latest()))
   const { value } = await chain.rpc.simulateTransaction(bare, { encoding: "base64" }).send()
@@ -35,7 +35,7 @@ test("an unsigned transaction is simulated and changes nothing", async () => {
 })
 
 test("accounts are returned in their state after the simulation, with every digit of their u64 values", async () => {
-  const payer = await fundedSigner(chain)
+  const payer = await chain.fund()
   const to = (await generateKeyPairSigner()).address
   const wire = await signed(payer, [transfer(payer.address, to, 1_000_000_000n)], await latest())
   const missing = (await generateKeyPairSigner()).address
@@ -56,7 +56,7 @@ test("accounts are returned in their state after the simulation, with every digi
 })
 
 test("a failed simulation returns no account, and more accounts than the transaction has are rejected", async () => {
-  const payer = await fundedSigner(chain)
+  const payer = await chain.fund()
   const wire = await signed(payer, [transfer(payer.address, payer.address, 9_000_000_000n)], await latest())
   const accounts = { encoding: "base64", addresses: [payer.address] }
   const { result } = await simulate(wire, { accounts })
@@ -66,7 +66,7 @@ test("a failed simulation returns no account, and more accounts than the transac
 })
 
 test("an unknown blockhash fails the simulation unless it is replaced", async () => {
-  const payer = await fundedSigner(chain)
+  const payer = await chain.fund()
   const wire = await signed(payer, [memo("whenever")], unknownHash)
   expect((await simulate(wire)).result.value).toMatchObject({
     err: "BlockhashNotFound",
@@ -83,7 +83,7 @@ test("an unknown blockhash fails the simulation unless it is replaced", async ()
 })
 
 test("signatures are checked only on request, and never with a replaced blockhash", async () => {
-  const payer = await fundedSigner(chain)
+  const payer = await chain.fund()
   const wire = await signed(payer, [memo("signed")], await latest())
   const bare = unsigned(wire)
   expect((await simulate(wire, { sigVerify: true })).result.value.err).toBeNull()
@@ -104,7 +104,7 @@ const key = (of: Address) => getAddressEncoder().encode(of)
 test("inner instructions and return data of programs that call others are returned on request", async () => {
   const tokenProgram = address("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
   const associatedTokenProgram = address("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL")
-  const payer = await fundedSigner(chain)
+  const payer = await chain.fund()
   const mint = (await generateKeyPairSigner()).address
   const [tokens] = await getProgramDerivedAddress({
     programAddress: associatedTokenProgram,
@@ -163,7 +163,7 @@ test("inner instructions and return data of programs that call others are return
 
 test("addresses are loaded from a lookup table created on this chain", async () => {
   const program = address("AddressLookupTab1e1111111111111111111111111")
-  const payer = await fundedSigner(chain)
+  const payer = await chain.fund()
   const to = (await generateKeyPairSigner()).address
   chain.pass(2)
   const slot = await chain.rpc.getSlot().send()

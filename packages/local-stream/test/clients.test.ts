@@ -7,7 +7,7 @@ import { startReceiver } from "@svc/testing"
 import { expect, test } from "vitest"
 import { createClosing, mintToken, openRaw, sampleAst, startPlatform, startStream } from "./fixture.ts"
 import { transfer } from "@svc/testing/solana"
-import { startChain } from "./transfers.ts"
+import { startChain } from "../../local-chain/test/fixture.ts"
 
 const closing = createClosing()
 

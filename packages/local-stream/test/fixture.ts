@@ -12,7 +12,7 @@ import { startReceiver, testRuntime } from "@svc/testing"
 import { afterAll, afterEach, expect, vi } from "vitest"
 import { WebSocket } from "ws"
 import { startLocalStream } from "../src/index.ts"
-import { startChain } from "./transfers.ts"
+import { startChain } from "../../local-chain/test/fixture.ts"
 
 /** Called once by a test file: what is handed to the result is closed after each test, the last one first. */
 export const createClosing = () => {

@@ -4,7 +4,7 @@ import { startFaultProxy } from "@svc/testing"
 import { expect, test, vi } from "vitest"
 import { createClosing, createFollow, sampleAst, startPlatform, startStream } from "./fixture.ts"
 import { systemProgram, transfer } from "@svc/testing/solana"
-import { startChain, type TestChain } from "./transfers.ts"
+import { startChain, type Chain } from "../../local-chain/test/fixture.ts"
 
 const total = process.env["SVC_FUZZ"] === "full" ? 10_000 : 240
 const perTransaction = 4
@@ -15,7 +15,7 @@ const follow = createFollow(closing)
 type Sums = Record<string, { readonly count: string; readonly lamports: string }>
 
 /** What each wallet sent, by the blocks alone. */
-const sumsOf = async ({ rpc }: TestChain): Promise<Sums> => {
+const sumsOf = async ({ rpc }: Chain): Promise<Sums> => {
   const sums = new Map<string, { count: bigint; lamports: bigint }>()
   const slots = await rpc.getBlocks(0n, undefined, { commitment: "confirmed" }).send()
   for (const slot of slots) {

@@ -3,7 +3,7 @@ import { startLocalChain } from "@svc/local-chain"
 import { expect, test, vi } from "vitest"
 import { createClosing, createFollow, mintToken, openRaw, sampleAst, startPlatform, startStream } from "./fixture.ts"
 import { call, littleEndian, systemProgram, transfer } from "@svc/testing/solana"
-import { startChain } from "./transfers.ts"
+import { startChain } from "../../local-chain/test/fixture.ts"
 
 const closing = createClosing()
 
