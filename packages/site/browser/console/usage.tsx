@@ -59,7 +59,7 @@ const UsageChart = ({ usage }: { readonly usage: Usage }) => {
       />
       <figcaption>
         {lines.map(({ name }, index) => (
-          <span key={name} class={`swatch swatch-${index}`}>
+          <span key={name} class="swatch" style={{ "--swatch": `var(${lineColors[index]})` }}>
             {name}
           </span>
         ))}

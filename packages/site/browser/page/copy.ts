@@ -9,11 +9,7 @@ const copyButton = (name: string, textOf: () => string | Promise<string>): HTMLE
     // Without a clipboard the text can still be marked by hand.
     if (!(await copyText(textOf()))) return
     button.textContent = "Copied"
-    button.classList.add("done")
-    setTimeout(() => {
-      button.textContent = name
-      button.classList.remove("done")
-    }, shownMs)
+    setTimeout(() => (button.textContent = name), shownMs)
   })
   return button
 }
