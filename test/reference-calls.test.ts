@@ -1,4 +1,5 @@
 // What the reference shows beside curl: the same call of svc-client and of the command line.
+import { execFileSync } from "node:child_process"
 import { runInNewContext } from "node:vm"
 import { createPlatform, createRelay } from "@svc/client"
 import { expect, test } from "vitest"
@@ -8,7 +9,6 @@ import calls from "../apps/docs-server/scripts/reference/calls.json" with { type
 import { openApiDocument, operationsOf } from "../apps/docs-server/scripts/reference/operation-page.ts"
 import platformDocument from "../apps/platform-api/openapi.json" with { type: "json" }
 import relayDocument from "../apps/relay/openapi.json" with { type: "json" }
-import { shellWords } from "../apps/docs-server/test/content/command-line.ts"
 
 /** Method and path of each operation, as a pattern. */
 const operations = new Map(
@@ -44,9 +44,9 @@ test.each(rows.flatMap(([id, { cli }]) => (cli === undefined ? [] : [[id, cli] a
   "the command of %s exists in the tool",
   (id, cli) => {
     expect(operations.has(id)).toBe(true)
-    const [program, ...words] = shellWords(cli.replaceAll("{stream_url}", "wss://stream.test"), new Map())
-    expect(program).toBe("svc")
+    const printed = execFileSync("bash", ["-c", `svc() { printf '%s\\0' "$@"; }; ${cli}`], { encoding: "utf8" })
+    const argv = printed.replaceAll("{stream_url}", "wss://stream.test").split("\0").slice(0, -1)
     const style = styleOf({}, false, undefined)
-    expect(readCall({ argv: words, version: "", style, write: () => {} })).toBeDefined()
+    expect(readCall({ argv, version: "", style, write: () => {} })).toBeDefined()
   },
 )

@@ -1,5 +1,5 @@
 // Compares what a page promises with what a service answers.
-import { STATUS_CODES } from "node:http"
+import { isObject } from "@svc/common/json-object"
 
 /** Values by the names that pages give them, `<API_KEY>`: the same name means the same value. */
 export type Values = Map<string, string>
@@ -45,9 +45,6 @@ const bind = (name: string, actual: unknown, where: string, values: Values): str
   return []
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** What differs, as sentences; values of placeholders are remembered. `…` stands for what the page leaves out. */
 export const differences = (promised: unknown, actual: unknown, values: Values, where = "body"): string[] => {
   const name = typeof promised === "string" ? placeholder.exec(promised)?.[1] : undefined
@@ -84,31 +81,34 @@ export const differences = (promised: unknown, actual: unknown, values: Values, 
 export const shownJson = (text: string): unknown =>
   JSON.parse(text.replace(/([:[,]\s*)(<[A-Z][A-Z0-9_]*>)(?=\s*[,}\]])/g, '$1"$2"'))
 
-export type HttpAnswer = { readonly status: number; readonly headers: Headers; readonly body: string }
+/** An HTTP response as `curl -i` prints it, or as a page shows it. */
+const partsOf = (response: string) => {
+  const [head = "", ...rest] = response.replaceAll("\r", "").split("\n\n")
+  const [status = "", ...lines] = head.trim().split("\n")
+  const headers = lines.map((line): [string, string] => [line.replace(/:.*/, ""), line.replace(/^[^:]*: ?/, "")])
+  return { status, headers: new Headers(headers), body: rest.join("\n\n").trim() }
+}
 
-/** Compares status line, the headers shown and the JSON body of an `http` fence. */
-export const httpDifferences = (promised: string, actual: HttpAnswer, values: Values): string[] => {
-  const [head = "", ...rest] = promised.split("\n\n")
-  const [statusLine = "", ...headerLines] = head.trim().split("\n")
-  const status = `HTTP/1.1 ${actual.status} ${STATUS_CODES[actual.status] ?? ""}`
-  const headers = headerLines.flatMap((line) => {
-    const [, name = "", value = ""] = /^([^:]+): (.*)$/.exec(line) ?? []
-    return differences(value, actual.headers.get(name) ?? undefined, values, `header ${name}`)
-  })
-  const text = rest.join("\n\n").trim()
-  const compared = (): string[] => {
-    // A page that shows no other type shows JSON.
-    if (/^content-type: (?!.*json)/im.test(head)) return textDifferences(text, actual.body)
-    try {
-      return differences(shownJson(text), JSON.parse(actual.body), values)
-    } catch (error) {
-      return [`body: ${String(error)}: ${actual.body.slice(0, 300)}`]
-    }
+const bodyDifferences = (promised: string, actual: string, isJson: boolean, values: Values): string[] => {
+  if (promised === "") return actual === "" ? [] : ["body: none is promised"]
+  if (!isJson) return textDifferences(promised, actual)
+  try {
+    return differences(shownJson(promised), JSON.parse(actual), values)
+  } catch (error) {
+    return [`body: ${String(error)}: ${actual.slice(0, 300)}`]
   }
-  const body = text === "" ? (actual.body === "" ? [] : ["body: none is promised"]) : compared()
+}
+
+/** Compares status line, the headers shown and the body of an `http` fence with what `curl -i` printed. */
+export const httpDifferences = (promised: string, actual: string, values: Values): string[] => {
+  const [shown, found] = [partsOf(promised), partsOf(actual)]
+  // A page that shows no other type shows JSON.
+  const isJson = (shown.headers.get("content-type") ?? "json").includes("json")
   return [
-    ...(status === statusLine ? [] : [`${statusLine} is promised, not ${status}: ${actual.body}`]),
-    ...headers,
-    ...body,
+    ...(found.status === shown.status ? [] : [`${shown.status} is promised, not ${found.status}: ${found.body}`]),
+    ...[...shown.headers].flatMap(([name, value]) =>
+      differences(value, found.headers.get(name) ?? undefined, values, `header ${name}`),
+    ),
+    ...bodyDifferences(shown.body, found.body, isJson, values),
   ]
 }

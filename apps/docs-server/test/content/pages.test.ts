@@ -4,7 +4,6 @@ import { join } from "node:path"
 import { createTestDatabase, type Fault, startFaultProxy, startProcess, type TestDatabase } from "@svc/testing"
 import { createKeyPairSignerFromBytes } from "@solana/kit"
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
-import { curlRequest, shellWords, variablesOf } from "./command-line.ts"
 import { startInstance } from "../../../../scripts/running/instance.ts"
 import { createPerson } from "../../../../scripts/running/operate.ts"
 import { ownNodeFolder } from "../../../../test/own-node.ts"
@@ -52,20 +51,6 @@ const fetchPage = async (path: string): Promise<string> => {
   return response.text()
 }
 
-const sendRequest = async ({ command, answer }: Step, values: Values): Promise<string[]> => {
-  const { url, method, headers, body } = curlRequest(shellWords(command.text, values))
-  const response = await fetch(url, {
-    method,
-    headers: headers.map(([name, value]) => [name, value]),
-    body: body ?? null,
-  })
-  return httpDifferences(
-    answer.text,
-    { status: response.status, headers: response.headers, body: await response.text() },
-    values,
-  )
-}
-
 /** The page's own, if it has an operator command. */
 let database: TestDatabase | undefined
 afterEach(async () => {
@@ -73,24 +58,40 @@ afterEach(async () => {
   database = undefined
 })
 
-/** Runs `svc` for a person with nothing kept yet, operator commands on a database of the page's own. */
-const runCommand = async ({ command, answer }: Step, values: Values, home: string): Promise<string[]> => {
-  const [program, ...words] = shellWords(command.text, values)
-  const urls = { SVC_API_URL: instance.apiUrl, SVC_DOCS_URL: instance.docsUrl }
-  if (program !== "svc") database ??= await createTestDatabase()
-  const started =
-    program === "svc"
-      ? startProcess(process.execPath, [join(cli, "dist/svc.mjs"), ...words], {
-          env: { XDG_CONFIG_HOME: home, ...urls },
-          cwd: home,
-        })
-      : startProcess(process.execPath, words, { env: { DATABASE_URL: database?.url ?? "" }, cwd: platform })
-  const exit = await started.exited
-  const wanted = Number(/exit=(\d)/.exec(answer.info)?.[1] ?? 0)
-  if (exit !== wanted) {
-    return [`exit ${wanted} is promised, not ${String(exit)}: ${started.stdout()}${started.stderr()}`]
+// What `-o` writes is read, and every response shows its head.
+const programs = `
+  svc() { "${process.execPath}" "${join(cli, "dist/svc.mjs")}" "$@"; }
+  node() { cd "${platform}" && "${process.execPath}" "$@"; }
+  curl() {
+    case " $* " in
+      *" -i "*) command curl -sS "$@" ;;
+      *" -o "*) command curl -sS -D - "$@" && cat "$2" ;;
+      *) command curl -sS -D - "$@" ;;
+    esac
+  }`
+
+/** Runs commands as a page's reader would, in a home of theirs. Operator commands get a database of the page's own. */
+const runInShell = async (commands: string, home: string, values: Values = new Map()) => {
+  if (/^node /m.test(commands)) database ??= await createTestDatabase()
+  const env = {
+    ...Object.fromEntries(values),
+    HOME: home,
+    XDG_CONFIG_HOME: home,
+    SVC_API_URL: instance.apiUrl,
+    SVC_DOCS_URL: instance.docsUrl,
+    DATABASE_URL: database?.url ?? "",
   }
-  return differences(shownJson(answer.text), JSON.parse(started.stdout()), values, "stdout")
+  const shell = startProcess("bash", ["-uc", `${programs}\n${commands}`], { env, cwd: home })
+  return { exit: await shell.exited, stdout: shell.stdout(), stderr: shell.stderr() }
+}
+
+const differencesOf = async ({ command, answer }: Step, home: string, values: Values): Promise<string[]> => {
+  const { exit, stdout, stderr } = await runInShell(command.text, home, values)
+  const wanted = Number(/exit=(\d)/.exec(answer.info)?.[1] ?? 0)
+  if (exit !== wanted) return [`exit ${wanted} is promised, not ${String(exit)}: ${stdout}${stderr}`]
+  return answer.language === "http"
+    ? httpDifferences(answer.text, stdout, values)
+    : differences(shownJson(answer.text), JSON.parse(stdout), values, "stdout")
 }
 
 test.each(paths)(
@@ -106,9 +107,11 @@ test.each(paths)(
     }
     if (peoplesPages.has(path)) await keepPersonsKey(instance, home)
     for (const step of stepsOf(text)) {
-      for (const name of variablesOf(step.command.text)) await give(name, instance, values)
-      const run = step.command.text.startsWith("curl ") ? sendRequest : runCommand
-      expect(await run(step, values, home), `${path}, line ${step.command.line}: ${step.command.text}`).toEqual([])
+      for (const [, name = ""] of step.command.text.matchAll(/\$([A-Z][A-Z0-9_]*)/g)) await give(name, instance, values)
+      expect(
+        await differencesOf(step, home, values),
+        `${path}, line ${step.command.line}: ${step.command.text}`,
+      ).toEqual([])
     }
   },
   60_000,
@@ -118,10 +121,9 @@ test("the first command of agent.md installs the skill files and stores this cop
   const [commands] = fencesOf(await fetchPage("agent.md"))
   const [first = ""] = commands?.text.split("\n") ?? []
   const project = await mkdtemp(join(instance.folder, "project-"))
-  const [program = "", ...words] = shellWords(first, new Map())
   // A machine on which nothing of npm's is kept yet.
   const env = { HOME: project, XDG_CONFIG_HOME: join(project, ".config"), npm_config_yes: "true" }
-  const npx = startProcess(program, words, { cwd: project, env })
+  const npx = startProcess("bash", ["-c", first], { cwd: project, env })
   expect([await npx.exited, npx.stderr()]).toEqual([0, expect.any(String)])
   const kept = await readFile(join(project, ".config/svc/config.json"), "utf8")
   const name = new URL(instance.apiUrl).host
@@ -140,13 +142,8 @@ test("the first command of agent.md installs the skill files and stores this cop
 
 test.each(["", "llms.txt"])("an agent that reads only /%s signs up with its second request", async (path) => {
   const [command] = fencesOf(await fetchPage(path))
-  const { url, method, headers, body } = curlRequest(shellWords(command?.text ?? "", new Map()))
-  const pairs = headers.map(([name, value]): [string, string] => [name, value])
-  const response = await fetch(url, { method, headers: pairs, body: body ?? null })
-  expect([response.status, await response.json()]).toEqual([
-    201,
-    expect.objectContaining({ api_key: expect.any(String) }),
-  ])
+  const { stdout } = await runInShell(command?.text ?? "", instance.folder)
+  expect(stdout).toMatch(/^HTTP\/1\.1 201 [^]*"api_key":"svc_ak_/)
 })
 
 test("the program of the svc-consume skill pays once, even if it is killed and run again", async () => {
