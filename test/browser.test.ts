@@ -1,16 +1,21 @@
 // Publishable keys as pages meet them: Chromium sets Origin, Sec-Fetch-Site and preflights, and hides what CORS hides.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { beforeAll, beforeEach, describe, expect, test } from "vitest"
 
-import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { ask, type Asked, askJson } from "./browser/ask.ts"
-import { type Browser, noBrowser, startChromium, type Tab } from "./browser/chromium.ts"
-import { type PageServer, startPageServer } from "./browser/page-server.ts"
+import { noBrowser, testBrowser, type Tab } from "./browser/chromium.ts"
 import { newKeys } from "./browser/new-keys.ts"
+import { startPageServer } from "./browser/page-server.ts"
 import { claimsOf, session } from "./journey/shapes.ts"
+import { beforeTests, testInstance } from "./start-service.ts"
 
-let instance: Instance
-let browser: Browser
-let servers: PageServer[]
+const browser = testBrowser()
+const instance = testInstance()
+const testServer = () =>
+  beforeTests(
+    () => startPageServer(),
+    ({ close }) => close(),
+  )
+const [server, otherServer] = [testServer(), testServer()]
 let allowedOrigin: string
 /** On the key's allowlist, and on the API's own host, so "same-site" to a browser. */
 let allowed: Tab
@@ -20,18 +25,10 @@ let key: string
 
 describe.skipIf(noBrowser)("a page with a publishable key", () => {
   beforeAll(async () => {
-    browser = await startChromium()
-    instance = await startInstance()
-    servers = [await startPageServer(), await startPageServer()]
-    allowedOrigin = `http://localhost:${servers[0]?.port}`
+    allowedOrigin = `http://localhost:${server.port}`
     allowed = await browser.open(allowedOrigin)
-    other = await browser.open(`http://127.0.0.1:${servers[1]?.port}`)
+    other = await browser.open(`http://127.0.0.1:${otherServer.port}`)
     key = (await newKeys(instance.apiUrl, allowedOrigin)).publishable
-  }, 180_000)
-  afterAll(async () => {
-    await browser?.close()
-    await Promise.all((servers ?? []).map((server) => server.close()))
-    await instance?.stop()
   })
   beforeEach(() => {
     allowed.console()

@@ -3,13 +3,14 @@ import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
-import { type Instance, startInstance } from "../scripts/running/instance.ts"
-import { type Browser, noBrowser, looks, startChromium, type Tab } from "./browser/chromium.ts"
+import type { Page, Route } from "playwright-core"
+import { afterEach, beforeAll, describe, expect, test } from "vitest"
+import { createPerson } from "../scripts/running/operate.ts"
+import { looks, noBrowser, phone, testBrowser } from "./browser/chromium.ts"
 import { faultsOf, keptBy, nothingKept, reportPolicy, tooWide } from "./browser/faults.ts"
 import { cutChoices, tooSmall, uneven } from "./browser/heights.ts"
 import { onPaper } from "./browser/paper.ts"
-import { createPerson } from "../scripts/running/operate.ts"
+import { beforeTests, testInstance } from "./start-service.ts"
 
 const platform = join(import.meta.dirname, "../apps/platform-api")
 const ast = JSON.parse(readFileSync(join(platform, "stacks/transfers.stack.json"), "utf8")) as {
@@ -17,14 +18,21 @@ const ast = JSON.parse(readFileSync(join(platform, "stacks/transfers.stack.json"
 }
 const shell = promisify(execFile)
 
-let instance: Instance
-let browser: Browser
-let tab: Tab
 let person = ""
 let agent = ""
+let page: Page
+const browser = testBrowser()
+const prepare = async (folder: string): Promise<void> => {
+  person = await createPerson({ SVC_DATA_DIR: folder }, "owner@example.org")
+}
+const instance = testInstance(undefined, prepare, { settings: { SVC_SIGNUPS_PER_HOUR: "100" } })
+const tab = beforeTests(() => browser.open())
 /** Every request of the tab: where it went, and whether a key was in its header. */
 const requests: { readonly url: string; readonly key: string }[] = []
 const keys = new Set<string>()
+const views = ["account", "keys", "usage", "stacks", "specs/1", "runs/1", "changes"]
+/** What a made-up response needs so that the page can read it. */
+const readable = { "access-control-allow-origin": "*", "access-control-expose-headers": "*" }
 
 const consoleAt = (view = ""): string => `${instance.docsUrl}/console${view === "" ? "" : `#/${view}`}`
 const call = async (path: string, key: string, method = "GET", body?: object) => {
@@ -42,34 +50,64 @@ const newAgent = async (): Promise<string> => {
   return key
 }
 const root = "[id='frame.console']"
-const input = () => tab.page.getByLabel("Secret key")
-const button = (name: string | RegExp) => tab.page.getByRole("button", { name, exact: true })
-const alert = () => tab.page.locator(root).getByRole("alert")
-const confirm = (verb: string) => tab.page.getByRole("dialog").getByRole("button", { name: verb, exact: true }).click()
+const input = () => page.getByLabel("Secret key")
+const button = (name: string | RegExp) => page.getByRole("button", { name, exact: true })
+const dialog = () => page.getByRole("dialog")
+const confirm = (verb: string) => dialog().getByRole("button", { name: verb, exact: true }).click()
+const region = (name: string | RegExp) => page.getByRole("region", { name })
+const row = (hasText: string) => page.locator("tbody tr", { hasText })
+const alert = () => page.locator(root).getByRole("alert")
+const alerted = (hasText: string) => alert().filter({ hasText }).waitFor()
+const said = (hasText: string) => page.locator(root).getByRole("status").filter({ hasText }).waitFor()
+const shown = (text: string | RegExp) => page.getByText(text).waitFor()
+const kept = () => page.evaluate(() => Object.keys(sessionStorage).toSorted())
+const tabs = () => page.getByRole("navigation", { name: "Console" }).getByRole("link")
+/** Goes to another view by its tab. */
+const turnTo = (name: string) => tabs().filter({ hasText: name }).click()
+const ready = (at = page) => at.locator(`${root} :is(table, dl, [role=log])`).first().waitFor()
 
-/** Leaves the page, so that the next sign-in begins with nothing. */
+/** Opens a view anew, after leaving the page. */
+const open = async (view = ""): Promise<void> => {
+  await page.goto("about:blank")
+  await page.goto(consoleAt(view))
+}
+/** Opens the page with no key. */
+const openFresh = async (view = ""): Promise<void> => {
+  await page.goto(consoleAt())
+  await page.evaluate(() => sessionStorage.clear())
+  await open(view)
+}
 const signIn = async (key: string, view = ""): Promise<void> => {
-  await tab.page.goto(consoleAt())
-  await tab.page.evaluate(() => sessionStorage.clear())
-  await tab.page.goto("about:blank")
-  await tab.page.goto(consoleAt(view))
-  await input().fill(key)
-  await tab.page.keyboard.press("Enter")
+  await openFresh(view)
+  await enter(key)
   await button("Sign out").waitFor()
+}
+/** Holds requests back, besides preflights, until `release`; `sent` is the first of them. */
+const hold = async (path: string, goOn: (route: Route) => Promise<void> = (route) => route.continue()) => {
+  const [sent, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let times = 0
+  await page.route(path, async (route) => {
+    if (route.request().method() === "OPTIONS") return route.continue()
+    times++
+    sent.resolve()
+    await released.promise
+    return goOn(route)
+  })
+  return { sent: sent.promise, release: released.resolve, times: () => times }
 }
 /** Drops files where a reader would. */
 const drop = async (...texts: string[]): Promise<void> => {
-  const data = await tab.page.evaluateHandle((contents) => {
+  const data = await page.evaluateHandle((contents) => {
     const transfer = new DataTransfer()
     for (const text of contents)
       transfer.items.add(new File([text], "wallets.stack.json", { type: "application/json" }))
     return transfer
   }, texts)
-  await tab.page.locator(".drop").dispatchEvent("drop", { dataTransfer: data })
+  await page.locator(".drop").dispatchEvent("drop", { dataTransfer: data })
 }
 /** Everything that the page holds, attributes and inputs too. */
 const wholePage = () =>
-  tab.page.evaluate(() =>
+  page.evaluate(() =>
     [
       document.documentElement.outerHTML,
       ...[...document.querySelectorAll("input, textarea")].map((one) => (one as HTMLInputElement).value),
@@ -78,35 +116,41 @@ const wholePage = () =>
       JSON.stringify(Object.entries(localStorage)),
     ].join("\n"),
   )
+const enter = async (key: string): Promise<void> => {
+  await input().fill(key)
+  await page.keyboard.press("Enter")
+}
+const mint = async (name: string): Promise<void> => {
+  await page.getByLabel("Name").fill(name)
+  await button("Mint").click()
+}
+const stored = () => button("I've stored it").click()
+/** The new key that is shown, as the copy button gives it. */
+const copyKey = async (): Promise<string> => {
+  await button("Copy the new key").click()
+  const key = await page.evaluate(() => navigator.clipboard.readText())
+  keys.add(key)
+  return key
+}
 
 describe.skipIf(noBrowser)("the console in a browser", () => {
   beforeAll(async () => {
-    browser = await startChromium()
-    const prepare = async (folder: string): Promise<void> => {
-      person = await createPerson({ SVC_DATA_DIR: folder }, "owner@example.org")
-    }
-    instance = await startInstance(undefined, prepare, { settings: { SVC_SIGNUPS_PER_HOUR: "100" } })
+    page = tab.page
     agent = await newAgent()
     keys.add(person)
-    tab = await browser.open("about:blank")
-    tab.page.on("request", (request) => {
+    page.on("request", (request) => {
       requests.push({ url: request.url(), key: request.headers()["authorization"] ?? "" })
     })
-    await reportPolicy(tab.page)
-    await tab.page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: instance.docsUrl })
-  }, 180_000)
-  afterAll(async () => {
-    await browser?.close()
-    await instance?.stop()
+    await reportPolicy(page)
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: instance.docsUrl })
   })
 
   afterEach(async () => {
-    await tab.page.unrouteAll()
+    await page.unrouteAll()
     tab.console()
   })
 
   test("a visitor creates an agent: its key is shown once, used at once, and never in a URL", async () => {
-    const { page } = tab
     await page.goto(consoleAt())
     await input().waitFor()
     expect(await page.evaluate(() => document.documentElement.scrollHeight <= innerHeight), "nothing to scroll").toBe(
@@ -114,60 +158,55 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     )
     await page.getByLabel("Name", { exact: true }).fill("price-watcher")
     await button("Create an agent").click()
-    const shown = page.getByRole("region", { name: /^New key / })
-    const key = await shown.locator("code").innerText()
-    keys.add(key)
+    const key = await copyKey()
     expect(key).toMatch(/^svc_ak_/)
-    await page.getByText("the agent price-watcher").waitFor()
+    expect(
+      await region(/^New key /)
+        .locator("code")
+        .innerText(),
+    ).toBe(key)
+    await shown("the agent price-watcher")
     expect(await uneven(page)).toEqual([])
     expect(await faultsOf(page)).toEqual([])
-    await button("I've stored it").click()
+    await stored()
     expect(await wholePage()).not.toContain(key)
     await button("Sign out").click()
     expect(tab.console()).toEqual([])
   })
 
   test("a key that isn't secret, or that the platform doesn't know, is neither sent on nor stored", async () => {
-    const { page } = tab
     const before = requests.length
     await page.goto(consoleAt())
-    for (const [key, said] of [
+    for (const [key, fault] of [
       ["svc_pk_x", "publishable"],
       ["hello", "isn't a whole secret key"],
     ] as const) {
-      await input().fill(key)
-      await page.keyboard.press("Enter")
-      await page.locator(root).getByRole("status").filter({ hasText: said }).waitFor()
+      await enter(key)
+      await said(fault)
     }
     expect(requests.slice(before).filter(({ url }) => url.startsWith(instance.apiUrl))).toEqual([])
     await input().fill(`svc_ak_${"A".repeat(38)}`)
     await button("Sign in").click()
-    await alert().filter({ hasText: "invalid-api-key" }).waitFor()
-    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+    await alerted("invalid-api-key")
+    expect(await kept()).toEqual([])
     expect(await input().inputValue()).toBe("")
-    await input().fill("hello")
-    await page.keyboard.press("Enter")
-    await page.locator(root).getByRole("status").filter({ hasText: "isn't a whole secret key" }).waitFor()
+    await enter("hello")
+    await said("isn't a whole secret key")
     expect(await alert().count(), "one refusal at a time").toBe(0)
-    await input().fill(`svc_sk_${"A".repeat(38)}`)
-    await page.keyboard.press("Enter")
-    await alert().filter({ hasText: "a person asks the operator" }).waitFor()
+    await enter(`svc_sk_${"A".repeat(38)}`)
+    await alerted("a person asks the operator")
   })
 
   test("a sign-up without a response says what to do, and a rejected one that nothing was created", async () => {
-    const { page } = tab
     await page.goto(consoleAt())
-    const cors = { "access-control-allow-origin": "*", "access-control-expose-headers": "*" }
     const json = { error: "Too many sign-ups", code: "rate-limit-exceeded", retryable: true, request_id: "r-1" }
     for (const status of [0, 429]) {
       await page.route("**/api/agents/signup", (route) => {
         if (route.request().method() === "OPTIONS") return route.continue()
-        return status === 0 ? route.abort() : route.fulfill({ status, headers: cors, json })
+        return status === 0 ? route.abort() : route.fulfill({ status, headers: readable, json })
       })
       await button("Create an agent").click()
-      await alert()
-        .filter({ hasText: status === 0 ? "network-error" : "Too many" })
-        .waitFor()
+      await alerted(status === 0 ? "network-error" : "Too many")
       const text = await page.locator(root).innerText()
       expect(text.includes("No agent was created."), String(status)).toBe(status > 0)
       expect(text.includes("create another one once the platform API responds"), String(status)).toBe(status === 0)
@@ -176,41 +215,29 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
   })
 
   test("a busy button keeps the focus, and further clicks send nothing", async () => {
-    const { page } = tab
     const check = async (name: string | RegExp, path: string): Promise<void> => {
-      const [sent, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-      let times = 0
-      await page.route(path, async (route) => {
-        if (route.request().method() === "OPTIONS") return route.continue()
-        times++
-        sent.resolve()
-        await released.promise
-        return route.continue()
-      })
+      const { sent, release, times } = await hold(path)
       await button(name).focus()
       await page.keyboard.press("Enter")
-      await sent.promise
+      await sent
       const busy = page.locator("button:focus[aria-disabled=true]")
       await busy.waitFor()
       await page.keyboard.press("Enter")
       await busy.click({ force: true })
-      released.resolve()
+      release()
       await busy.waitFor({ state: "detached" })
-      expect(times, String(name)).toBe(1)
+      expect(times(), String(name)).toBe(1)
       await page.unrouteAll()
     }
-    await page.goto(consoleAt())
-    await page.evaluate(() => sessionStorage.clear())
-    await page.goto("about:blank")
-    await page.goto(consoleAt())
+    await openFresh()
     await check("Create an agent", "**/api/agents/signup")
-    await button("I've stored it").click()
+    await stored()
     await check("Read the relay's limits for this account", "**/ws/sessions")
-    await page.getByRole("link", { name: "Keys", exact: true }).click()
+    await turnTo("Keys")
     await page.getByLabel("Name").fill("worker")
     await check("Mint", "**/api/agents/me/keys")
-    await button("I've stored it").click()
-    await page.locator("tbody tr", { hasText: "worker" }).getByRole("button", { name: "Disable" }).click()
+    await stored()
+    await row("worker").getByRole("button", { name: "Disable" }).click()
     await check("Disable", "**/disable")
     await button("Sign out").click()
     await input().fill(agent)
@@ -222,50 +249,43 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
   })
 
   test("a key can be minted, copied, disabled, enabled, rotated and revoked, with a warning of what stops", async () => {
-    const { page } = tab
     await signIn(agent, "keys")
     expect(await wholePage()).not.toContain(agent)
-    expect(await page.evaluate(() => Object.keys(sessionStorage).toSorted())).toEqual([
-      "svc.console.key",
-      "svc.console.used",
-    ])
+    expect(await kept()).toEqual(["svc.console.key", "svc.console.used"])
     const works = async (key: string) => (await call("/api/agents/me", key)).status
-    const row = page.locator("tbody tr", { hasText: "worker" })
+    const worker = row("worker")
     const copied = async (): Promise<string> => {
-      await button("Copy the new key").click()
-      const key = await page.evaluate(() => navigator.clipboard.readText())
-      keys.add(key)
-      await button("I've stored it").click()
+      const key = await copyKey()
+      await stored()
       expect(await wholePage()).not.toContain(key)
       return key
     }
-    await page.getByLabel("Name").fill("worker")
-    await button("Mint").click()
+    await mint("worker")
     const first = await copied()
     expect(await works(first)).toBe(200)
 
-    await row.getByRole("button", { name: "Disable" }).click()
-    await page.getByRole("dialog").getByText("401 disabled-api-key").waitFor()
+    await worker.getByRole("button", { name: "Disable" }).click()
+    await dialog().getByText("401 disabled-api-key").waitFor()
     await page.keyboard.press("Escape")
     expect(await works(first), "nothing was confirmed").toBe(200)
-    await row.getByRole("button", { name: "Disable" }).click()
+    await worker.getByRole("button", { name: "Disable" }).click()
     await confirm("Disable")
-    await row.getByText("disabled").waitFor()
+    await worker.getByText("disabled").waitFor()
     expect(await works(first)).toBe(401)
     await page.locator("button:focus", { hasText: "Enable" }).click()
-    await row.getByText("active").waitFor()
+    await worker.getByText("active").waitFor()
     expect(await works(first)).toBe(200)
 
-    await row.getByRole("button", { name: "Rotate" }).click()
+    await worker.getByRole("button", { name: "Rotate" }).click()
     await page.getByLabel("Overlap").selectOption("0")
     await confirm("Rotate")
     const second = await copied()
     expect([await works(first), await works(second)]).toEqual([401, 200])
 
-    await row.last().getByRole("button", { name: "Revoke" }).click()
-    await page.getByRole("dialog").getByText("This can't be undone").waitFor()
+    await worker.last().getByRole("button", { name: "Revoke" }).click()
+    await dialog().getByText("This can't be undone").waitFor()
     await confirm("Revoke")
-    await row.getByText("active").waitFor({ state: "detached" })
+    await worker.getByText("active").waitFor({ state: "detached" })
     expect(await works(second)).toBe(401)
     await page.locator("[aria-label='Keys']:focus").waitFor()
 
@@ -274,12 +294,11 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await page.getByRole("textbox", { name: "Origin" }).fill("https://app.example.com")
     await button("Mint").click()
     await copied()
-    await page.locator("tbody tr", { hasText: "https://app.example.com" }).waitFor()
+    await row("https://app.example.com").waitFor()
 
     for (const name of ["laptop", "server"]) {
-      await page.getByLabel("Name").fill(name)
-      await button("Mint").click()
-      await page.locator("tbody tr", { hasText: name }).waitFor()
+      await mint(name)
+      await row(name).waitFor()
     }
     expect(await button("Copy the new key").count(), "nobody can show the first one again").toBe(2)
     for (const left of [1, 0]) {
@@ -290,39 +309,38 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
   })
 
   test("the console's own key is rotated at once, and the console continues with its successor", async () => {
-    const { page } = tab
     await signIn(await newAgent(), "keys")
-    const before = await page.evaluate(() => sessionStorage.getItem("svc.console.key"))
+    const own = () => page.evaluate(() => sessionStorage.getItem("svc.console.key"))
+    const before = await own()
     await button(/^Rotate svc_ak_/).click()
     await page.getByLabel("Overlap").selectOption("0")
     await confirm("Rotate")
-    await alert().filter({ hasText: "expired-api-key" }).waitFor()
+    await alerted("expired-api-key")
     await button("Use it in this console").click()
-    await page.locator("tbody tr", { hasText: "this console" }).waitFor()
-    const after = await page.evaluate(() => sessionStorage.getItem("svc.console.key"))
+    await row("this console").waitFor()
+    const after = await own()
     keys.add(String(after))
     expect(after).not.toBe(before)
     expect(await wholePage(), "nobody has stored it yet").toContain(after)
-    await button("I've stored it").click()
+    await stored()
     expect(await wholePage()).not.toContain(after)
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("H2")
     await button(/^Rotate svc_ak_/)
       .last()
       .click()
     await confirm("Rotate")
-    await button("I've stored it").click()
-    await page.getByText("This console uses a key that was replaced").waitFor()
+    await stored()
+    await shown("This console uses a key that was replaced")
   })
 
   test("revoking or disabling the console's own key signs out with a message", async () => {
-    const { page } = tab
     const owner = await newAgent()
     const another = async () => {
       const key = String((await call("/api/agents/me/keys", owner, "POST", {})).body["key"])
       keys.add(key)
       return key
     }
-    const own = page.locator("tbody tr", { hasText: "this console" })
+    const own = row("this console")
     for (const [verb, past] of [
       ["Disable", "disabled"],
       ["Revoke", "revoked"],
@@ -330,13 +348,12 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
       await signIn(await another(), "keys")
       await own.getByRole("button", { name: new RegExp(`^${verb}`) }).click()
       await confirm(String(verb))
-      await page.getByText(`Signed out: you ${past} the key of this console.`).waitFor()
-      expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+      await shown(`Signed out: you ${past} the key of this console.`)
+      expect(await kept()).toEqual([])
     }
   })
 
   test("a dropped file is published: first the verdict and changes, then the run; rollback, stop and restart work", async () => {
-    const { page } = tab
     const registry = async () => {
       const { status, body } = await call("/api/registry/wallets", person)
       return status === 200 ? body["version"] : body["code"]
@@ -347,14 +364,14 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await drop("{}", "{}")
     await page.locator(".drop").getByText("Drop one file").waitFor()
     await drop(JSON.stringify(ast))
-    await page.getByRole("link", { name: "Keys", exact: true }).click()
+    await turnTo("Keys")
     await page.getByText("a person", { exact: true }).waitFor()
     await page.goBack()
     await page.getByLabel("Name in the registry").fill("wallets")
     await page.getByLabel(/^Stream URL/).fill("wss://streams.example.org/wallets")
     await page.getByLabel(/^Visible to/).selectOption("public")
     await button("Check").click()
-    await page.getByText("this is its first version").waitFor()
+    await shown("this is its first version")
     await button("Publish…").click()
     expect(await registry(), "nothing is published before the confirmation").toBe("stack-not-found")
     await confirm("Publish")
@@ -367,7 +384,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await drop(JSON.stringify({ ...ast, entities: entities.slice(0, -1) }))
     await page.getByLabel("Name in the registry").fill("wallets")
     await button("Check").click()
-    const draft = page.getByRole("region", { name: "Draft" })
+    const draft = region("Draft")
     await draft.locator("li", { hasText: "breaking" }).first().waitFor()
     await button("Publish…").click()
     await confirm("Publish and break readers")
@@ -379,54 +396,45 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await button("Difference from 1").waitFor()
     expect(await uneven(page)).toEqual([])
     await button("Difference from 1").click()
-    await page.getByRole("region", { name: "Version 2 against 1" }).locator("li").first().waitFor()
-    const row = page.getByRole("region", { name: "Deployments" }).locator("tbody tr")
-    for (const [verb, said, then] of [
+    await region("Version 2 against 1").locator("li").first().waitFor()
+    const deployment = region("Deployments").locator("tbody tr")
+    for (const [verb, warned, then] of [
       ["Roll back", "An earlier version", 1],
       ["Stop", "404 stack-not-found", "stack-not-found"],
       ["Restart", "Readers get wallets again", 1],
     ] as const) {
-      await row.getByRole("button", { name: `${verb} wallets` }).click()
-      await page.getByRole("dialog").getByText(said).waitFor()
+      await deployment.getByRole("button", { name: `${verb} wallets` }).click()
+      await dialog().getByText(warned).waitFor()
       if (verb === "Roll back")
         await page
           .getByRole("dialog")
           .getByRole("option", { name: /^1, \w{3} \d/ })
           .waitFor({ state: "attached" })
-      const { promise: released, resolve: release } = Promise.withResolvers<void>()
-      await page.route("**/api/deployments?limit=100", async (route) => {
-        await released
-        await route.continue()
-      })
+      const { release } = await hold("**/api/deployments?limit=100")
       await confirm(verb)
       // The table knows nothing new of the deployment yet.
       if (verb === "Roll back")
-        await row
+        await deployment
           .getByRole("status")
           .filter({ hasText: /^Build 3 completed/ })
           .waitFor()
       release()
       await expect.poll(registry, { timeout: 20_000 }).toBe(then)
-      await row.getByText("Build").waitFor({ state: "detached" })
+      await deployment.getByText("Build").waitFor({ state: "detached" })
       await page.unrouteAll()
     }
     await page.goto(consoleAt("changes"))
-    await page.getByRole("region", { name: "Changes" }).getByText("restored").first().waitFor()
+    await region("Changes").getByText("restored").first().waitFor()
     await call("/api/specs/1", person, "PUT", { deprecated: { message: "Gone <b>soon</b>" } })
-    await page.getByRole("region", { name: "Changes" }).getByText("“Gone <b>soon</b>”").waitFor()
+    await region("Changes").getByText("“Gone <b>soon</b>”").waitFor()
     expect(tab.console()).toEqual([])
   }, 120_000)
 
   test("a verdict counts only for the checked name, and a file dropped elsewhere doesn't open", async () => {
-    const { page } = tab
     await signIn(person, "stacks")
     await drop(JSON.stringify(ast))
     await page.getByLabel("Name in the registry").fill("wallets")
-    const { promise: released, resolve: release } = Promise.withResolvers<void>()
-    await page.route(`${instance.apiUrl}/api/registry/wallets/check`, async (route) => {
-      await released
-      await route.continue()
-    })
+    const { release } = await hold(`${instance.apiUrl}/api/registry/wallets/check`)
     await button("Check").click()
     await page.getByLabel("Name in the registry").fill("other")
     release()
@@ -438,7 +446,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(await button("Publish…").count()).toBe(0)
     await page.unrouteAll()
     await button("Check").click()
-    await page.getByText("Nothing is published as other").waitFor()
+    await shown("Nothing is published as other")
     const isOpened = await page.evaluate(() => {
       const dataTransfer = new DataTransfer()
       dataTransfer.items.add(new File(["{}"], "a.json"))
@@ -448,57 +456,51 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
   })
 
   test("an agent sees what is shared with it, and only buttons that it may use", async () => {
-    const { page } = tab
     const { body } = await call("/api/agents/me", agent)
     await call("/api/specs/1", person, "PUT", { visibility: "private", shared_with: [body["slug"]] })
     await signIn(agent, "stacks")
-    await page.getByRole("region", { name: "Specs" }).getByRole("link", { name: "wallets" }).waitFor()
+    await region("Specs").getByRole("link", { name: "wallets" }).waitFor()
     expect(await page.locator(".drop").count()).toBe(0)
     expect(await page.getByRole("button", { name: /^(?:Stop|Restart|Roll back)/ }).count()).toBe(0)
     await page.goto(consoleAt("account"))
     await page.getByText(String(body["slug"]), { exact: true }).waitFor()
     await button("Read the relay's limits for this account").click()
-    await page.getByText("The operator has lowered none").waitFor()
+    await shown("The operator has lowered none")
     await page.goto(consoleAt("specs/1"))
-    await page.getByText("The local stream of pnpm start serves public stacks only.").waitFor()
+    await shown("The local stream of pnpm start serves public stacks only.")
   })
 
   test("only a public stack's name and run link to its page", async () => {
-    const { page } = tab
     await signIn(person, "runs/1")
-    await page.getByText("Next: its versions").waitFor()
+    await shown("Next: its versions")
     expect(await page.locator(`${root} a[href*="/stacks/"]`).count()).toBe(0)
     await page.goto(consoleAt("changes"))
-    const changes = page.getByRole("region", { name: "Changes" })
+    const changes = region("Changes")
     await changes.locator("a[href='/stacks/transfers']").first().waitFor()
     await changes.locator("a[href='#/specs/1']").first().waitFor()
     expect(await changes.locator("a[href='/stacks/wallets']").count()).toBe(0)
   })
 
   test("the manual's table has the console's views, and an address that is none of them opens none", async () => {
-    const { page } = tab
     await signIn(person)
     const manual = await (await fetch(`${instance.docsUrl}/console.md`)).text()
     const rows = [...manual.matchAll(/^\| ([A-Z]\w+) \|/gm)].map(([, name]) => name)
-    const tabs = page.getByRole("navigation", { name: "Console" }).getByRole("link")
-    expect(await tabs.allTextContents()).toEqual(rows.slice(1))
+    expect(await tabs().allTextContents()).toEqual(rows.slice(1))
     for (const view of ["constructor", "specs", "specs/abc", "specs/0", "runs/01", "keys/1", "keys/", "Keys"]) {
       await page.goto(consoleAt(view))
       await page.getByRole("heading", { name: "There is no such view" }).waitFor()
-      expect(await tabs.and(page.locator("[aria-current]")).count(), view).toBe(0)
+      expect(await tabs().and(page.locator("[aria-current]")).count(), view).toBe(0)
       await page.goto(consoleAt("usage"))
       await page.getByRole("heading", { name: "Usage" }).waitFor()
     }
   })
 
   test("the commands shown in each view do what the view does", async () => {
-    const { page } = tab
     await signIn(person)
     const commands = new Set<string>()
-    for (const view of ["account", "keys", "usage", "stacks", "specs/1", "runs/1", "changes"]) {
+    for (const view of views) {
       await page.goto(consoleAt(view))
-      const summary = page.getByText("As curl", { exact: true })
-      await summary.click()
+      await page.getByText("As curl", { exact: true }).click()
       for (const line of (await page.locator(".as-curl code").innerText()).split("\n")) commands.add(line)
     }
     const env = { PATH: process.env["PATH"], SVC_API_KEY: person }
@@ -512,34 +514,33 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
   })
 
   test("signing out, half an hour of inactivity, going back and reloading never reveal forgotten data", async () => {
-    const { page } = tab
     await signIn(person, "keys")
-    const shown = page.locator("tbody tr", { hasText: "this console" })
-    await shown.waitFor()
+    const own = row("this console")
+    await own.waitFor()
     await page.reload()
-    await shown.waitFor()
+    await own.waitFor()
     // What a browser does with a page that it keeps for the way back.
     const turn = (name: string) =>
       page.evaluate((type) => void dispatchEvent(new PageTransitionEvent(type, { persisted: true })), name)
     await turn("pagehide")
     expect(await page.locator(root).innerText()).toBe("")
     await turn("pageshow")
-    await shown.waitFor()
+    await own.waitFor()
     await turn("pagehide")
     await page.evaluate(() => sessionStorage.clear())
     await turn("pageshow")
     await input().waitFor()
-    expect(await shown.count()).toBe(0)
+    expect(await own.count()).toBe(0)
 
     await signIn(person, "keys")
-    await shown.waitFor()
+    await own.waitFor()
     await button("Sign out").click()
-    await page.getByText("this tab has forgotten the key").waitFor()
-    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+    await shown("this tab has forgotten the key")
+    expect(await kept()).toEqual([])
     for (const move of [() => page.reload(), () => page.goBack(), () => page.goForward()]) {
       await move()
       if (page.url().startsWith(instance.docsUrl)) await input().waitFor()
-      expect(await shown.count()).toBe(0)
+      expect(await own.count()).toBe(0)
     }
 
     await page.clock.install()
@@ -553,14 +554,13 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     // A list that grows scrolls the page, without a reader.
     await page.evaluate(() => void dispatchEvent(new Event("scroll")))
     await page.clock.fastForward("01:30")
-    await page.getByText("forgotten after 30 minutes without use").waitFor()
-    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+    await shown("forgotten after 30 minutes without use")
+    expect(await kept()).toEqual([])
     expect(asked()).toBe(before)
     await page.clock.resume()
   })
 
   test("a key that stops working is reported in the service's words, and nothing is sent before Retry-After", async () => {
-    const { page } = tab
     const { body } = await call("/api/agents/me/keys", agent, "POST", { name: "short" })
     const key = String(body["key"])
     keys.add(key)
@@ -568,128 +568,100 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await page.locator("[aria-label=Usage], p:text('No requests in these days.')").first().waitFor()
     await call(`/api/agents/me/keys/${String(body["id"])}`, agent, "DELETE")
     await button("Read again").click()
-    await alert().filter({ hasText: "invalid-api-key" }).waitFor()
+    await alerted("invalid-api-key")
     expect(await alert().innerText()).toMatch(/Status 401, code invalid-api-key, request \S+/)
     expect(await alert().innerText()).toContain("This tab still keeps the key")
-    expect(await page.evaluate(() => sessionStorage.length)).toBe(2)
-    await page.getByRole("link", { name: "Account", exact: true }).click()
-    await alert().filter({ hasText: "invalid-api-key" }).waitFor()
+    expect(await kept()).toHaveLength(2)
+    await turnTo("Account")
+    await alerted("invalid-api-key")
     await page.waitForLoadState("networkidle")
     expect(await page.locator(root).innerText(), "the registry responds to such a key as to anybody").not.toMatch(
       /limits/i,
     )
-    await page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: "Stacks" }).click()
+    await turnTo("Stacks")
     await page.getByRole("heading", { name: "Stacks" }).waitFor()
     await alert().first().waitFor()
     expect(await alert().count(), "one refusal, however much a view reads").toBe(1)
     await button("Sign out").click()
-    await page.getByText("this tab has forgotten the key").waitFor()
+    await shown("this tab has forgotten the key")
     expect(await page.locator(root).innerText()).not.toContain("still works")
 
     await signIn(agent, "usage")
     // What signing in reads has come.
     await page.waitForLoadState("networkidle")
-    let times = 0
-    await page.route(`${instance.apiUrl}/**`, (route) => {
-      if (route.request().method() === "OPTIONS") return route.continue()
-      times++
-      return route.fulfill({
+    const { release, times } = await hold(`${instance.apiUrl}/**`, (route) =>
+      route.fulfill({
         status: 429,
-        headers: { "access-control-allow-origin": "*", "access-control-expose-headers": "*", "retry-after": "600" },
+        headers: { ...readable, "retry-after": "600" },
         json: { error: "Too many requests", code: "rate-limit-exceeded", retryable: true, request_id: "r-1" },
-      })
-    })
+      }),
+    )
+    release()
     await button("Read again").click()
-    await alert().filter({ hasText: "Wait 10 minutes, as the service asks" }).waitFor()
+    await alerted("Wait 10 minutes, as the service asks")
     for (const view of ["Keys", "Stacks", "Account"]) {
-      await page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: view }).click()
+      await turnTo(view)
       await alert().first().waitFor()
     }
-    await page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: "Changes" }).click()
-    await page.getByText("asks to wait. This page goes on by itself").waitFor()
+    await turnTo("Changes")
+    await shown("asks to wait. This page goes on by itself")
     await button("Sign out").click()
-    await input().fill(agent)
-    await button("Sign in").click()
-    await alert().filter({ hasText: "Wait 10 minutes" }).waitFor()
-    expect(times).toBe(1)
+    await enter(agent)
+    await alerted("Wait 10 minutes")
+    expect(times()).toBe(1)
   })
 
   test("after a lost response the console says what to do; Escape can't hide an error; a new key stays until stored", async () => {
-    const { page } = tab
     await signIn(await newAgent(), "keys")
-    const held = (): {
-      readonly sent: Promise<void>
-      readonly release: () => void
-      readonly released: Promise<void>
-    } => {
-      const [sent, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-      void page.route(`${instance.apiUrl}/api/agents/me/keys**`, async (route) => {
-        if (route.request().method() !== "POST") return route.continue()
-        const response = await route.fetch()
-        sent.resolve()
-        await released.promise
-        return isLost ? route.abort() : route.fulfill({ response })
-      })
-      return { sent: sent.promise, released: released.promise, release: released.resolve }
-    }
-    let isLost = false
-    const minting = held()
-    await page.getByLabel("Name").fill("worker")
-    await button("Mint").click()
+    const minting = await hold("**/api/agents/me/keys")
+    await mint("worker")
     await minting.sent
-    const views = page.getByRole("navigation", { name: "Console" })
-    await views.getByRole("link", { name: "Usage" }).click()
+    await turnTo("Usage")
     await button("Read again").waitFor()
     minting.release()
     await button("Copy the new key").waitFor()
-    await views.getByRole("link", { name: "Keys" }).click()
-    await button("Copy the new key").click()
-    keys.add(await page.evaluate(() => navigator.clipboard.readText()))
+    await turnTo("Keys")
+    await copyKey()
     const leaving = page.waitForEvent("dialog")
     await page.evaluate(() => void setTimeout(() => location.reload()))
     expect((await leaving).type()).toBe("beforeunload")
     await (await leaving).dismiss()
-    await button("I've stored it").click()
+    await stored()
     await page.unrouteAll()
 
-    isLost = true
-    const rotating = held()
-    const row = page.locator("tbody tr", { hasText: "worker" }).first()
-    await row.getByRole("button", { name: "Rotate" }).click()
+    // The service does it, and its response is lost.
+    const rotating = await hold("**/rotate", async (route) => {
+      await route.fetch()
+      return route.abort()
+    })
+    await row("worker").first().getByRole("button", { name: "Rotate" }).click()
     await confirm("Rotate")
     await rotating.sent
-    const dialog = page.getByRole("dialog")
     // A browser lets a page refuse to close once.
     for (let times = 0; times < 3; times++) await page.keyboard.press("Escape")
     rotating.release()
-    await dialog.getByText("Rotate the key again: an unused successor is revoked and replaced").waitFor()
-    expect(await dialog.getByRole("alert").innerText()).toContain("code network-error")
+    await dialog().getByText("Rotate the key again: an unused successor is revoked and replaced").waitFor()
+    expect(await dialog().getByRole("alert").innerText()).toContain("code network-error")
     await page.unrouteAll()
     await confirm("Rotate")
     await button("Copy the new key").waitFor()
-    await page.locator("tbody tr", { hasText: "replaced by" }).waitFor()
-    await button("I've stored it").click()
+    await row("replaced by").waitFor()
+    await stored()
   })
 
   test("a response in another shape is reported with its request, and an error links to its documentation", async () => {
-    const { page } = tab
     await signIn(person)
-    const headers = {
-      "access-control-allow-origin": "*",
-      "access-control-expose-headers": "*",
-      "x-request-id": "r-odd",
-    }
+    const headers = { ...readable, "x-request-id": "r-odd" }
     let body = ""
     await page.route(`${instance.apiUrl}/api/**`, (route) =>
       route.request().method() === "OPTIONS"
         ? route.continue()
         : route.fulfill({ status: 200, headers, contentType: "application/json", body }),
     )
-    for (const view of ["account", "keys", "usage", "stacks", "specs/1", "runs/1", "changes"]) {
+    for (const view of views) {
       // An account with keys of which nothing is known is shown as one without any.
       for (body of ["null", "{}", ...(view === "account" ? [] : ["[{}]"])]) {
-        await page.goto("about:blank")
-        await page.goto(consoleAt(view))
+        await open(view)
         await alert().filter({ hasText: "code unexpected-answer, request r-odd" }).first().waitFor()
       }
     }
@@ -700,7 +672,6 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
   })
 
   test("hostile names, messages and hints are shown as text: markup, 10 kB, numbers past 2^53, names of object members", async () => {
-    const { page } = tab
     await signIn(person, "account")
     const evil = `<img src=x onerror=alert(1)>\u202E"'</td><script>alert(2)</script>${"<b>".repeat(3500)}`
     const odd = {
@@ -730,10 +701,8 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     })
     for (status of [400, 200]) {
       // Nobody writes anything that the usage shows.
-      const views = ["account", "keys", "stacks", "specs/1", "runs/1", "changes"].concat(status === 400 ? "usage" : [])
-      for (const view of views) {
-        await page.goto("about:blank")
-        await page.goto(consoleAt(view))
+      for (const view of views.filter((one) => one !== "usage" || status === 400)) {
+        await open(view)
         await page.locator(root).getByText("<img src=x onerror=alert(1)>").first().waitFor()
         const text = await page.locator(root).innerText()
         expect(text.length, `${view} ${status}`).toBeLessThan(12_000)
@@ -742,39 +711,35 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
       }
     }
     await page.goto(consoleAt("keys"))
-    await page.getByText("svc_pk_…9007199254740993").waitFor()
+    await shown("svc_pk_…9007199254740993")
     await button(/^Revoke svc_pk_/).click()
-    await page.getByRole("dialog").waitFor()
-    expect(await faultsOf(tab.page)).toEqual([])
+    await dialog().waitFor()
+    expect(await faultsOf(page)).toEqual([])
   })
 
   test("a browser that blocks storage gets a message", async () => {
-    const other = await browser.open("about:blank")
-    await other.page.addInitScript(() => {
+    const other = await browser.openAs()
+    await other.addInitScript(() => {
       const get = () => {
         throw new DOMException("Access is denied", "SecurityError")
       }
       Object.defineProperty(globalThis, "sessionStorage", { get })
     })
-    await other.page.goto(consoleAt())
-    await other.page.getByLabel("Secret key").fill(agent)
-    await other.page.keyboard.press("Enter")
-    const told = other.page.locator(root).getByRole("alert").filter({ hasText: "Access is denied" })
-    await told.waitFor()
-    expect(await told.count()).toBe(1)
-    await other.page.close()
+    await other.goto(consoleAt())
+    await other.getByLabel("Secret key").fill(agent)
+    await other.keyboard.press("Enter")
+    await other.locator(root).getByRole("alert").filter({ hasText: "Access is denied" }).waitFor()
   })
 
   test("every view is accessible, wide and narrow, light and dark, and works with only a keyboard", async () => {
-    const { page } = tab
     await signIn(person)
-    for (const view of ["account", "keys", "usage", "stacks", "specs/1", "runs/1", "changes"]) {
+    for (const view of views) {
       await page.goto(consoleAt(view))
-      await page.locator(`${root} :is(table, dl, [role=log])`).first().waitFor()
+      await ready()
       for (const [width, colorScheme] of looks) {
         await page.setViewportSize({ width, height: 800 })
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
-        expect(await faultsOf(tab.page), `${view} ${width} ${colorScheme}`).toEqual([])
+        expect(await faultsOf(page), `${view} ${width} ${colorScheme}`).toEqual([])
       }
       for (const width of [375, 768, 1920]) {
         await page.setViewportSize({ width, height: 800 })
@@ -812,38 +777,29 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
       .first()
       .focus()
     await page.keyboard.press("Enter")
-    await page.getByRole("dialog").waitFor()
-    expect(await faultsOf(tab.page)).toEqual([])
+    await dialog().waitFor()
+    expect(await faultsOf(page)).toEqual([])
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Cancel")
     await page.keyboard.press("Enter")
-    expect(await page.getByRole("dialog").count()).toBe(0)
+    expect(await dialog().count()).toBe(0)
     await button("Sign out").focus()
     await page.keyboard.press("Space")
     await input().waitFor()
-    expect(await faultsOf(tab.page)).toEqual([])
+    expect(await faultsOf(page)).toEqual([])
     expect(tab.console()).toEqual([])
   })
 
   test("on a touch screen every control is at least 40 px high", async () => {
-    const context = await tab.page
-      .context()
-      .browser()
-      ?.newContext({
-        hasTouch: true,
-        isMobile: true,
-        viewport: { width: 375, height: 800 },
-      })
-    const page = await (context ?? tab.page.context()).newPage()
-    await page.goto(consoleAt())
-    expect(await tooSmall(page)).toEqual([])
-    await page.getByLabel("Secret key").fill(person)
-    await page.keyboard.press("Enter")
-    for (const view of ["account", "keys", "usage", "stacks", "specs/1", "runs/1", "changes"]) {
-      await page.goto(consoleAt(view))
-      await page.locator(`${root} :is(table, dl, [role=log])`).first().waitFor()
-      expect(await tooSmall(page), view).toEqual([])
+    const touched = await browser.openAs(phone)
+    await touched.goto(consoleAt())
+    expect(await tooSmall(touched)).toEqual([])
+    await touched.getByLabel("Secret key").fill(person)
+    await touched.keyboard.press("Enter")
+    for (const view of views) {
+      await touched.goto(consoleAt(view))
+      await ready(touched)
+      expect(await tooSmall(touched), view).toEqual([])
     }
-    await context?.close()
   })
 
   test("no key was in a URL, a log or browser storage, or was sent anywhere but to the API", async () => {
@@ -859,17 +815,15 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(new Set(requests.map(({ url }) => new URL(url).origin))).toEqual(
       new Set([instance.docsUrl, instance.apiUrl]),
     )
-    expect(await keptBy(tab.page)).toEqual(nothingKept)
+    expect(await keptBy(page)).toEqual(nothingKept)
   })
 
   test("without scripts the page is readable, and says what scripts add", async () => {
-    const context = await tab.page.context().browser()?.newContext({ javaScriptEnabled: false })
-    const page = await (context ?? tab.page.context()).newPage()
-    await page.goto(consoleAt())
-    const text = async () => page.locator("article").innerText()
+    const plain = await browser.openAs({ javaScriptEnabled: false })
+    await plain.goto(consoleAt())
+    const text = () => plain.locator("article").innerText()
     expect(await text()).toContain("With JavaScript, this place asks for a key and shows the account")
-    await page.getByText("How the console works").click()
+    await plain.getByText("How the console works").click()
     expect(await text()).toContain("What happens to the key")
-    await context?.close()
   })
 })

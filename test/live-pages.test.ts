@@ -1,38 +1,33 @@
 // Live data in a real browser, on real services, by the copy's own key: nobody clicks, nobody pastes.
 import { WebSocket } from "ws"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { createPlatform, createSession, createStream } from "@svc/client"
-import { type Instance, startInstance } from "../scripts/running/instance.ts"
-import { type Browser, noBrowser, looks, startChromium, type Tab } from "./browser/chromium.ts"
-import { newKeys } from "./browser/new-keys.ts"
+import type { Page } from "playwright-core"
+import { beforeAll, describe, expect, test } from "vitest"
+import { looks, noBrowser, phone, testBrowser } from "./browser/chromium.ts"
 import { faultsOf, keptBy, nothingKept } from "./browser/faults.ts"
 import { tooSmall } from "./browser/heights.ts"
+import { newKeys } from "./browser/new-keys.ts"
+import { beforeTests, testInstance } from "./start-service.ts"
 
 type Transfer = { readonly amount: { readonly lamports: string; readonly sol: number } }
 
-let instance: Instance
-let browser: Browser
-let tab: Tab
+const browser = testBrowser()
+const instance = testInstance(undefined, undefined, { viewer: true, settings: { SVC_SAMPLE_TRAFFIC: "true" } })
+const tab = beforeTests(() => browser.open())
+let page: Page
 
 const at = (path: string): string => `${instance.docsUrl}${path}`
 const panel = "[id='frame.live']"
-const status = () => tab.page.locator(`${panel} [role=status]`)
-const rows = () => tab.page.locator(`${panel} tbody tr`)
+const status = () => page.locator(`${panel} [role=status]`)
+const rows = () => page.locator(`${panel} tbody tr`)
 const told = (text: string | RegExp) => status().filter({ hasText: text }).waitFor()
 
 describe.skipIf(noBrowser)("live pages in a browser", () => {
-  beforeAll(async () => {
-    browser = await startChromium()
-    instance = await startInstance(undefined, undefined, { viewer: true, settings: { SVC_SAMPLE_TRAFFIC: "true" } })
-    tab = await browser.open("about:blank")
-  }, 180_000)
-  afterAll(async () => {
-    await browser?.close()
-    await instance?.stop()
+  beforeAll(() => {
+    page = tab.page
   })
 
   test("the home page shows records that move without a click", async () => {
-    const { page } = tab
     const opened = performance.now()
     await page.goto(at("/"))
     await rows().nth(4).waitFor()
@@ -51,7 +46,6 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
   })
 
   test("a chart's points are the records that a WebSocket client sees", async () => {
-    const { page } = tab
     const agent = await createPlatform({ apiUrl: instance.apiUrl }).signUp()
     const platform = createPlatform({ apiUrl: instance.apiUrl, key: agent.api_key })
     const websocketUrl = `${instance.streamUrl}/transfers`
@@ -89,24 +83,14 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
   })
 
   test("on a touch screen every control of the live panel is at least 40 px high", async () => {
-    const context = await tab.page
-      .context()
-      .browser()
-      ?.newContext({
-        hasTouch: true,
-        isMobile: true,
-        viewport: { width: 375, height: 800 },
-      })
-    const page = await (context ?? tab.page.context()).newPage()
-    await page.goto(at("/stacks/transfers"))
-    await page.locator(`${panel} tbody .copy`).first().waitFor()
-    await page.getByText("Columns").click()
-    expect(await tooSmall(page)).toEqual([])
-    await context?.close()
+    const touched = await browser.openAs(phone)
+    await touched.goto(at("/stacks/transfers"))
+    await touched.locator(`${panel} tbody .copy`).first().waitFor()
+    await touched.getByText("Columns").click()
+    expect(await tooSmall(touched)).toEqual([])
   })
 
   test("a reader chooses a view, a record, columns and the chart; the page describes the same for other programs", async () => {
-    const { page } = tab
     const opened = Date.now()
     await page.goto(at("/stacks/transfers"))
     await told("Live.")
@@ -149,20 +133,18 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
     await page.goto(at("/stacks/transfers"))
     await code.getByText("websocat").waitFor()
     expect(await page.locator(".same-in").innerText()).toContain("needs an API key")
-    expect(await faultsOf(tab.page)).toEqual([])
+    expect(await faultsOf(page)).toEqual([])
   })
 
   test("the list of stacks shows which have records now, and updates in words", async () => {
-    const { page } = tab
     await page.goto(at("/stacks"))
     const row = page.locator("article tr", { hasText: "transfers" }).first()
     await row.getByText(/^\d+$/).last().waitFor()
     await page.locator("article td", { hasText: "version 1 published" }).first().waitFor()
-    expect(await faultsOf(tab.page)).toEqual([])
+    expect(await faultsOf(page)).toEqual([])
   })
 
   test("a panel says whether stream, platform or network is unavailable, keeps its records and recovers by itself", async () => {
-    const { page } = tab
     let isStreamAway = false
     const sockets: { close: (options: { code: number }) => Promise<void> }[] = []
     await page.routeWebSocket(/.*/, (socket) => {
@@ -201,7 +183,6 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
   })
 
   test("a page whose own key no longer works fetches the new one, and asks nobody to sign up", async () => {
-    const { page } = tab
     const { publishable } = await newKeys(instance.apiUrl, instance.docsUrl)
     let isGone = false
     let isReplaced = false
@@ -241,7 +222,6 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
   })
 
   test("a registry's response in another shape is reported with its request", async () => {
-    const { page } = tab
     await page.route(`${instance.apiUrl}/api/registry/transfers/schema**`, async (route) => {
       const response = await route.fetch()
       await route.fulfill({ response, json: {}, headers: { ...response.headers(), "x-request-id": "r-odd" } })
@@ -253,7 +233,6 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
   })
 
   test("a hostile record is shown as text: markup, 10 kB strings, numbers past 2^53, names of object members", async () => {
-    const { page } = tab
     const hostile = `{"id":{"signature":"<img src=x onerror=alert(1)>"},"__proto__":{"polluted":"yes"},"constructor":1,"text":"${"<b>".repeat(3500)}","big":9007199254740993,"javascript:alert(1)":"javascript:alert(2)","list":[{"a":"<script>"}]}`
     const frames = [
       `{"op":"subscribed","view":"SolTransfer/latest","mode":"list"}`,
@@ -279,14 +258,13 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
   })
 
   test("the pages are accessible, wide and narrow, light and dark, and store nothing in the browser", async () => {
-    const { page } = tab
     for (const path of ["/", "/stacks/transfers"]) {
       for (const [width, colorScheme] of looks) {
         await page.setViewportSize({ width, height: 800 })
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
         await page.goto(at(path))
         await rows().first().waitFor()
-        expect(await faultsOf(tab.page), `${path} ${width} ${colorScheme}`).toEqual([])
+        expect(await faultsOf(page), `${path} ${width} ${colorScheme}`).toEqual([])
       }
     }
     expect(await keptBy(page), "nothing but the chosen tool").toEqual({ ...nothingKept, local: ["svc.tool"] })

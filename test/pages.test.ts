@@ -1,16 +1,18 @@
 // The documentation as people read it, in a real browser.
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type Instance, startInstance } from "../scripts/running/instance.ts"
-import { type Browser, noBrowser, startChromium, type Tab } from "./browser/chromium.ts"
+import { createWallet } from "@svc/testing/wallet"
+import type { Page } from "playwright-core"
+import { beforeAll, describe, expect, test } from "vitest"
+import { noBrowser, phone, testBrowser } from "./browser/chromium.ts"
 import { faultsOf, keptBy, nothingKept, reportPolicy, tooWide } from "./browser/faults.ts"
 import { tooSmall, uneven } from "./browser/heights.ts"
-import { onPaper } from "./browser/paper.ts"
 import { newKeys } from "./browser/new-keys.ts"
-import { createWallet } from "@svc/testing/wallet"
+import { onPaper } from "./browser/paper.ts"
+import { beforeTests, testInstance } from "./start-service.ts"
 
-let instance: Instance
-let browser: Browser
-let tab: Tab
+const browser = testBrowser()
+const instance = testInstance()
+const tab = beforeTests(() => browser.open())
+let page: Page
 /** Every request that the pages have made. */
 const requested = new Set<string>()
 let paths: string[]
@@ -33,21 +35,14 @@ const looks = (
 
 describe.skipIf(noBrowser)("the pages in a browser", () => {
   beforeAll(async () => {
-    browser = await startChromium()
-    instance = await startInstance()
-    tab = await browser.open(at("/"))
-    tab.page.on("request", (request) => requested.add(new URL(request.url()).origin))
-    await reportPolicy(tab.page)
+    page = tab.page
+    page.on("request", (request) => requested.add(new URL(request.url()).origin))
+    await reportPolicy(page)
     const map = await (await fetch(at("/sitemap.xml"))).text()
     paths = [...map.matchAll(/<loc>([^<]+)</g)].map(([, url = ""]) => new URL(url).pathname)
-  }, 180_000)
-  afterAll(async () => {
-    await browser?.close()
-    await instance?.stop()
   })
 
   test("every page is accessible, wide and narrow, light and dark, without console messages or third-party requests", async () => {
-    const { page } = tab
     tab.console()
     // The reference's pages are all made by one pattern: a few of them stand for the rest.
     const sample = paths.filter((path, index) => !path.startsWith("/reference/") || index % (full ? 12 : 24) === 0)
@@ -59,7 +54,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
         if (scheme === "dark" && !full && index % 4 !== 0) continue
         await page.setViewportSize({ width, height: 800 })
         await page.emulateMedia({ colorScheme: scheme })
-        expect(await faultsOf(tab.page, options), `${path}, ${width}, ${scheme}`).toEqual([])
+        expect(await faultsOf(page, options), `${path}, ${width}, ${scheme}`).toEqual([])
       }
       // What the browser itself says of a page that is not there, or of a registry without versions.
       const missing = "error: Failed to load resource: the server responded with a status of 404 (Not Found)"
@@ -74,14 +69,13 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
   }, 600_000)
 
   test("typing finds pages, arrows and Enter choose one, and the browser's Back returns", async () => {
-    const { page } = tab
     await page.setViewportSize({ width: 1280, height: 800 })
     await page.goto(at("/keys.html"))
     await page.keyboard.press("/")
     await page.keyboard.type("simulate a transaction")
     const options = page.locator(".found [role=option]")
     await options.first().waitFor()
-    expect(await faultsOf(tab.page)).toEqual([])
+    expect(await faultsOf(page)).toEqual([])
     await page.keyboard.press("ArrowDown")
     await page.keyboard.press("ArrowDown")
     await page.keyboard.press("ArrowUp")
@@ -107,7 +101,6 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
   })
 
   test("a copy button copies the exact code, and a phone's menu opens and closes by keyboard", async () => {
-    const { page } = tab
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: instance.docsUrl })
     await page.goto(at("/keys.html"))
     const first = page.locator("article .code").first()
@@ -125,13 +118,12 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     await page.locator("button.menu").focus()
     await page.keyboard.press("Enter")
     expect(await menu.isVisible()).toBe(true)
-    expect(await faultsOf(tab.page)).toEqual([])
+    expect(await faultsOf(page)).toEqual([])
     await page.keyboard.press("Escape")
     expect(await menu.isVisible()).toBe(false)
   })
 
   test("a stack's page shows the registry's entities, keys, views and fields, as a diagram and in tables", async () => {
-    const { page } = tab
     await page.goto(at("/stacks"))
     await page.locator("article a", { hasText: "token-swaps" }).click()
     const { schema } = (await (await fetch(`${instance.apiUrl}/api/registry/token-swaps/schema`)).json()) as {
@@ -161,7 +153,6 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
   })
 
   test("on a stack's page a publishable key shows a transfer arrive, and a secret key is rejected before it is sent", async () => {
-    const { page } = tab
     const { secret, publishable } = await newKeys(instance.apiUrl, instance.docsUrl)
     await page.goto(at("/stacks/transfers"))
     const input = page.getByLabel("Publishable key")
@@ -174,12 +165,11 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     await status.filter({ hasText: "Live." }).waitFor()
     await (await createWallet(instance.chainUrl)).fund(1_234_567_890n)
     await page.locator("[id='frame.live'] td", { hasText: "1234567890 (1.23456789 SOL)" }).waitFor()
-    expect(await faultsOf(tab.page)).toEqual([])
+    expect(await faultsOf(page)).toEqual([])
     expect(await keptBy(page)).toEqual(nothingKept)
   })
 
   test("each setting, error and limit shows its meaning without sideways scrolling on a wide screen", async () => {
-    const { page } = tab
     for (const path of ["/configuration", "/errors", "/limits"]) {
       await page.goto(at(`${path}.html`))
       for (const width of [1280, 1440, 1920]) {
@@ -190,7 +180,6 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
   })
 
   test("each field of each operation shows its name, type, bounds and meaning at any width, without sideways scrolling", async () => {
-    const { page } = tab
     const operations = paths.filter((path) => /^\/reference\/[^/]+\/./.test(path))
     expect(operations.length).toBeGreaterThan(80)
     await page.goto(at(operations[0] ?? ""))
@@ -215,34 +204,24 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
   const several = ["/", "/getting-started", "/errors", "/reference/platform/get-stack", "/stacks", "/search?q=key"]
 
   test("on a touch screen every control is at least 40 px high, and the contents take one line", async () => {
-    const context = await tab.page
-      .context()
-      .browser()
-      ?.newContext({
-        hasTouch: true,
-        isMobile: true,
-        viewport: { width: 375, height: 800 },
-      })
-    const page = await (context ?? tab.page.context()).newPage()
+    const touched = await browser.openAs(phone)
     for (const path of [...several, "/stacks/transfers"]) {
-      await page.goto(at(path))
-      expect(await tooSmall(page), path).toEqual([])
+      await touched.goto(at(path))
+      expect(await tooSmall(touched), path).toEqual([])
     }
-    expect((await page.locator(".contents").boundingBox())?.height).toBeLessThan(45)
-    await page.locator("button.menu").click()
-    expect(await tooSmall(page)).toEqual([])
-    await context?.close()
+    expect((await touched.locator(".contents").boundingBox())?.height).toBeLessThan(45)
+    await touched.locator("button.menu").click()
+    expect(await tooSmall(touched)).toEqual([])
   })
 
   test("on paper a page has no navigation, nothing that sticks or scrolls, and no line that is cut", async () => {
     for (const path of [...several, "/configuration"]) {
-      await tab.page.goto(at(path))
-      expect(await onPaper(tab.page), path).toEqual([])
+      await page.goto(at(path))
+      expect(await onPaper(page), path).toEqual([])
     }
   })
 
   test("in the reader's own colours it shows what is current, chosen and focused, and every button has its text", async () => {
-    const { page } = tab
     await page.setViewportSize({ width: 1280, height: 800 })
     await page.emulateMedia({ forcedColors: "active" })
     const outlined = (selector: string) =>
@@ -267,7 +246,6 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
   })
 
   test("an operation's page can send a read, a session and a simulation; it stores nothing, and sends have no form", async () => {
-    const { page } = tab
     await page.setViewportSize({ width: 1440, height: 900 })
     const said = page.locator("[id='frame.try'] [role=status]")
     const shown = page.locator("[id='frame.try'] pre")
@@ -279,7 +257,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     await submit.click()
     await said.filter({ hasText: "Status 200" }).waitFor()
     expect(await shown.innerText()).toContain("websocket_url")
-    expect(await faultsOf(tab.page)).toEqual([])
+    expect(await faultsOf(page)).toEqual([])
     await page.getByLabel("URL").fill("https://other.example/")
     await submit.click()
     await said.filter({ hasText: `must start with ${instance.apiUrl}` }).waitFor()
@@ -304,14 +282,13 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     await submit.click()
     // The example's transaction is a placeholder: the relay refuses it, and the token was good.
     await said.filter({ hasText: "Status 400" }).waitFor()
-    expect(await faultsOf(tab.page)).toEqual([])
+    expect(await faultsOf(page)).toEqual([])
     expect(await keptBy(page), "nothing but the chosen tool").toEqual({ ...nothingKept, local: ["svc.tool"] })
     await page.goto(at("/reference/relay/send.html"))
     expect(await submit.count()).toBe(0)
   })
 
   test("the contents mark the current section after a jump, also near the page's end, and while scrolling", async () => {
-    const { page } = tab
     await page.setViewportSize({ width: 1440, height: 900 })
     await page.goto(at("/limits.html"))
     const links = page.locator(".contents a")
@@ -329,19 +306,17 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
   })
 
   test("without scripts every page is readable, and the search and stacks work", async () => {
-    const context = await tab.page.context().browser()?.newContext({ javaScriptEnabled: false })
-    const page = await (context ?? tab.page.context()).newPage()
-    await page.goto(at("/getting-started.html"))
-    expect(await page.locator("article h1").innerText()).toBe("Getting started")
-    expect(await page.locator(".code button").count()).toBe(0)
-    await page.locator(".top .search input").fill("rate limit")
-    await page.keyboard.press("Enter")
-    await page.waitForURL(at("/search?q=rate+limit"))
-    expect(await page.locator(".results li").count()).toBeGreaterThan(3)
-    await page.goto(at("/stacks"))
-    await page.locator("article a", { hasText: "token-swaps" }).click()
-    expect(await page.locator("article").innerText()).toContain("Swap")
-    expect(await page.locator("svg.drawing").count()).toBe(1)
-    await context?.close()
+    const plain = await browser.openAs({ javaScriptEnabled: false })
+    await plain.goto(at("/getting-started.html"))
+    expect(await plain.locator("article h1").innerText()).toBe("Getting started")
+    expect(await plain.locator(".code button").count()).toBe(0)
+    await plain.locator(".top .search input").fill("rate limit")
+    await plain.keyboard.press("Enter")
+    await plain.waitForURL(at("/search?q=rate+limit"))
+    expect(await plain.locator(".results li").count()).toBeGreaterThan(3)
+    await plain.goto(at("/stacks"))
+    await plain.locator("article a", { hasText: "token-swaps" }).click()
+    expect(await plain.locator("article").innerText()).toContain("Swap")
+    expect(await plain.locator("svg.drawing").count()).toBe(1)
   })
 })

@@ -1,8 +1,27 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { createTestDatabase, freePort, startProcess, startReceiver } from "@svc/testing"
-import { onTestFinished } from "vitest"
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest"
+
+/** Stands for what is made before all tests of a file or a block, and ended after them. */
+export const beforeTests = <T extends object>(make: () => Promise<T>, end?: (made: T) => unknown): T => {
+  let made: T | undefined
+  beforeAll(async () => {
+    made = await make()
+  })
+  afterAll(() => made && end?.(made))
+  const get = (_: T, name: string): unknown => Reflect.get(made ?? expect.fail(`no ${name} before the tests`), name)
+  return new Proxy({} as T, { get })
+}
+
+/** All services for all tests of a file or a block. */
+export const testInstance = (...given: Parameters<typeof startInstance>): Instance =>
+  beforeTests(
+    () => startInstance(...given),
+    ({ stop }) => stop(),
+  )
 
 /** A folder that is there until the test is over. */
 export const testFolder = async (): Promise<string> => {

@@ -1,8 +1,6 @@
 import { existsSync } from "node:fs"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { chromium, type Page } from "playwright-core"
+import { type BrowserContextOptions, chromium, type Page } from "playwright-core"
+import { beforeTests } from "../start-service.ts"
 
 const executablePath = "/usr/bin/chromium"
 
@@ -11,7 +9,6 @@ const hasChromium = existsSync(executablePath)
 export const noBrowser = !hasChromium && process.env["CI"] === undefined
 
 const args = [
-  "--headless",
   "--no-sandbox",
   "--disable-gpu",
   "--disable-quic",
@@ -27,12 +24,6 @@ export type Tab = {
   readonly console: () => string[]
 }
 
-export type Browser = {
-  /** A tab of its own with the page at `url`. */
-  readonly open: (url: string) => Promise<Tab>
-  readonly close: () => Promise<void>
-}
-
 /** Widths and color schemes in which a page has to be accessible. */
 export const looks = [
   [1280, "light"],
@@ -41,24 +32,32 @@ export const looks = [
   [320, "dark"],
 ] as const
 
+/** A phone with a touch screen, for `openAs`. */
+export const phone = { hasTouch: true, isMobile: true, viewport: { width: 375, height: 800 } }
+
 /** Debian's Chromium, with a new profile. */
-export const startChromium = async (): Promise<Browser> => {
+export const startChromium = async () => {
   if (!hasChromium) {
     throw new Error("Chromium is missing: apt-get update && apt-get install -y --no-install-recommends chromium")
   }
-  const profile = await mkdtemp(join(tmpdir(), "svc-browser-"))
-  const context = await chromium.launchPersistentContext(profile, { executablePath, args, headless: true })
+  const browser = await chromium.launch({ executablePath, args })
+  const context = await browser.newContext()
   return {
-    open: async (url) => {
+    /** Another tab of one profile, with the page at `url`. */
+    open: async (url = "about:blank"): Promise<Tab> => {
       const page = await context.newPage()
-      let lines: string[] = []
+      const lines: string[] = []
       page.on("console", (message) => lines.push(`${message.type()}: ${message.text()}`))
       await page.goto(url)
       return { page, console: () => lines.splice(0) }
     },
-    close: async () => {
-      await context.close()
-      await rm(profile, { recursive: true, force: true })
-    },
+    /** An empty page of a profile of its own, until the browser is closed. */
+    openAs: (options?: BrowserContextOptions): Promise<Page> => browser.newPage(options),
+    close: () => browser.close(),
   }
 }
+
+export type Browser = Awaited<ReturnType<typeof startChromium>>
+
+/** A browser for all tests of a file or a block. */
+export const testBrowser = (): Browser => beforeTests(startChromium, ({ close }) => close())

@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type ResponseChecker, responseChecker, createTestDatabase, testRuntime } from "@svc/testing"
-import { afterAll, beforeAll, expect, onTestFinished, vi } from "vitest"
+import { expect, onTestFinished, vi } from "vitest"
+import { beforeTests } from "../../../test/start-service.ts"
 import type { Database, Queries } from "../src/db/database.ts"
 import { openServerDatabase } from "../src/db/server/server.ts"
 import { type Publication, publish } from "../src/operator/publish.ts"
@@ -13,6 +14,8 @@ import { smallAst } from "./registry/small-ast.ts"
 // The committed document, which a test compares with the served one: its schemas are compiled once for all services.
 const document: unknown = JSON.parse(readFileSync(join(import.meta.dirname, "../openapi.json"), "utf8"))
 const check: ResponseChecker = responseChecker(document)
+
+export { beforeTests }
 
 export const databaseKinds = ["postgres", "embedded"] as const
 export type DatabaseKind = (typeof databaseKinds)[number]
@@ -151,17 +154,6 @@ export const startTestService = async (
       remove()
     },
   }
-}
-
-/** Stands for what is made before all tests of a file or a block, and ended after them. */
-export const beforeTests = <T extends object>(make: () => Promise<T>, end?: (made: T) => unknown): T => {
-  let made: T | undefined
-  beforeAll(async () => {
-    made = await make()
-  })
-  afterAll(() => made && end?.(made))
-  const get = (_: T, name: string): unknown => Reflect.get(made ?? expect.fail(`no ${name} before the tests`), name)
-  return new Proxy({} as T, { get })
 }
 
 /** A service for all tests of a file or a block. */
