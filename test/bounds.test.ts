@@ -5,6 +5,7 @@ import { longestOverlap as longestOverlapOfCli } from "../apps/cli/src/account/k
 import { idleMs, mostChanges } from "../apps/cli/src/mcp/following.ts"
 import { usualTimeoutS } from "../apps/cli/src/payments/journal.ts"
 import { fileBounds } from "../apps/docs-server/src/corpus/corpus.ts"
+import { messageBounds } from "../apps/docs-server/src/mcp/json-rpc.ts"
 import { lifetimeMs, maxStreamsPerClient } from "../apps/docs-server/src/mcp/streams.ts"
 import { maxLiveKeys, maxReplacedKeys } from "../apps/platform-api/src/auth/account-keys.ts"
 import { maxWaitingPerOwner, smallBytes } from "../apps/platform-api/src/compiler/compiler.ts"
@@ -40,6 +41,7 @@ import { mostRecords } from "../packages/local-stream/src/stack/records.ts"
 import { mostPageSections, mostPageTokens } from "../packages/mcp/src/documentation.ts"
 import { leewaySeconds, maxLifetimeSeconds, maxTokenBytes } from "../packages/session-token/src/verify.ts"
 import { idleMinutes } from "../packages/site/browser/console/session.ts"
+import { longestRendered } from "../packages/site/src/render-page.ts"
 
 const root = join(import.meta.dirname, "..")
 
@@ -159,6 +161,10 @@ const bounds: readonly Bound[] = [
   ["limits.md", "the first # of the page", mostPageSections, String],
   ["configuration.md", "A file has at most #", fileBounds.bytes, mib],
   ["configuration.md", "its front matter # characters", fileBounds.frontMatter, grouped],
+  ["configuration.md", "a page of more than # characters is shown", longestRendered, grouped],
+  ["limits.md", "| Request body | #, 500 values, 32 levels", messageBounds.bytes, kib],
+  ["limits.md", "| 64 KiB, # values", messageBounds.values, String],
+  ["limits.md", "values, # levels of nesting", messageBounds.depth, String],
   ["errors.md", "is kept: # minutes without a call", idleMs, minutes],
   ["errors.md", "without a call, # changes", mostChanges, grouped],
   ["command-line.md", "after `--timeout` (# s)", usualTimeoutS, String],

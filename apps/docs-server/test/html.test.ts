@@ -1,11 +1,10 @@
-import { mkdir, rm, writeFile } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { join } from "node:path"
 import { brotliDecompressSync, gzipSync } from "node:zlib"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import { bundles, styles } from "@svc/site"
 import { wantsHtml } from "../src/answers.ts"
-import { fixturePages } from "./pages.ts"
-import { rawGet, start, testServer } from "./start.ts"
+import { pagesOfFile } from "./pages.ts"
+import { rawGet, serverOfFile, testServer } from "./start.ts"
 
 const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 const pixel = Buffer.from(
@@ -104,28 +103,15 @@ import x from "y"
   "pictures/dot.svg": '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(15)</script></svg>',
 }
 
-let dir: string
-let server: Awaited<ReturnType<typeof start>>
-let own: Awaited<ReturnType<typeof start>>
-beforeAll(async () => {
-  dir = await fixturePages()
-  const settings = {
-    SVC_DOCS_URL: "https://docs.example",
-    SVC_ALLOWED_HOSTS: "127.0.0.1",
-    SVC_CLI_TARBALL: join(dir, "none"),
-  }
-  for (const [file, content] of Object.entries(files)) {
-    await mkdir(dirname(join(dir, file)), { recursive: true })
-    await writeFile(join(dir, file), content)
-  }
-  server = await start({ ...settings, SVC_DOCS_DIR: dir, SVC_API_URL: "https://api.example/base" })
-  own = await start({ SVC_API_URL: "https://api.example" })
-})
-afterAll(async () => {
-  await server.close()
-  await own.close()
-  await rm(dir, { recursive: true })
-})
+const pages = pagesOfFile(files)
+const server = serverOfFile(() => ({
+  SVC_DOCS_URL: "https://docs.example",
+  SVC_ALLOWED_HOSTS: "127.0.0.1",
+  SVC_CLI_TARBALL: join(pages.dir, "none"),
+  SVC_DOCS_DIR: pages.dir,
+  SVC_API_URL: "https://api.example/base",
+}))
+const own = serverOfFile(() => ({ SVC_API_URL: "https://api.example" }))
 
 const get = (path: string, headers: Record<string, string> = { accept: browser }, at = server, method = "GET") =>
   fetch(`${at.url}${path}`, { method, headers: { "accept-encoding": "identity", ...headers } })
@@ -314,7 +300,7 @@ test("links between pages work, relative ones too; a folder's pictures are serve
 })
 
 test("a page describes itself to other sites, and shows its version and where to edit it", async () => {
-  const editable = await testServer({ SVC_DOCS_DIR: dir, SVC_DOCS_EDIT_URL: "https://git.example/edit/main" })
+  const editable = await testServer({ SVC_DOCS_DIR: pages.dir, SVC_DOCS_EDIT_URL: "https://git.example/edit/main" })
   const page = await fetch(`${editable.url}/guides/one.html`).then((answer) => answer.text())
   expect(page).toContain('<meta property="og:title" content="One" />')
   expect(page).toContain('<meta property="og:description" content="The first guide." />')
@@ -391,16 +377,7 @@ const brokenLinks = async (at: typeof server, missing: readonly string[]): Promi
       broken.push(`${from}: ${link} leaves ${root}`)
     else waiting.push([from, url.pathname.slice(root.length) + url.search + url.hash])
   }
-  for (const path of [
-    "/",
-    "/llms.txt",
-    "/sitemap.xml",
-    "/llms-full.txt",
-    "/mcp",
-    "/no/such",
-    "/search?q=one",
-    "/robots.txt",
-  ])
+  for (const path of "/ /llms.txt /sitemap.xml /llms-full.txt /mcp /no/such /search?q=one /robots.txt".split(" "))
     waiting.push(["start", path], ["start", `${path}#as-page`])
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [from, link] = next
@@ -441,6 +418,6 @@ test("every link of every page, document, header and hint works, behind a path p
   const settings = { SVC_DOCS_URL: "https://docs.example/docs", SVC_ALLOWED_HOSTS: "127.0.0.1" }
   const ours = await testServer({ ...settings, SVC_API_URL: "https://docs.example/api" })
   expect(await brokenLinks(ours, ["/docs/cli/", "/docs/client/svc", "/docs/stacks", "/api", "/mcp", "%7B"])).toEqual([])
-  const theirs = await testServer({ ...settings, SVC_DOCS_DIR: dir })
+  const theirs = await testServer({ ...settings, SVC_DOCS_DIR: pages.dir })
   expect(await brokenLinks(theirs, ["none", "docs.example/guides", "#part"])).toEqual([])
 }, 120_000)

@@ -1,32 +1,24 @@
 import { createHash } from "node:crypto"
-import { rm, writeFile } from "node:fs/promises"
+import { writeFile } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { gunzipSync, gzipSync } from "node:zlib"
 import { accessSchema } from "@svc/openapi"
 import { responseChecker } from "@svc/testing"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import { z } from "zod"
 import manifest from "../package.json" with { type: "json" }
 import committed from "../openapi.json" with { type: "json" }
-import { fixturePages } from "./pages.ts"
+import { pagesOfFile } from "./pages.ts"
 import { testFolder } from "../../../test/start-service.ts"
-import { rawGet, start, testServer } from "./start.ts"
+import { rawGet, serverOfFile, testServer } from "./start.ts"
 
-let dir: string
-let server: Awaited<ReturnType<typeof start>>
+const pages = pagesOfFile()
+const server = serverOfFile(() => ({
+  SVC_DOCS_DIR: pages.dir,
+  SVC_CLI_TARBALL: join(pages.dir, "svc.tgz"),
+  SVC_CLIENT_TARBALL: join(pages.dir, "svc-client.tgz"),
+}))
 const check = responseChecker(committed)
-beforeAll(async () => {
-  dir = await fixturePages()
-  server = await start({
-    SVC_DOCS_DIR: dir,
-    SVC_CLI_TARBALL: join(dir, "svc.tgz"),
-    SVC_CLIENT_TARBALL: join(dir, "svc-client.tgz"),
-  })
-})
-afterAll(async () => {
-  await server.close()
-  await rm(dir, { recursive: true })
-})
 
 const get = async (path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Response> => {
   const response = await fetch(`${server.url}${path}`, {
@@ -158,7 +150,7 @@ test.each(["/cli/svc.tgz", "/client/svc-client.tgz"])(
       error: { hint: expect.stringContaining("pnpm --filter @svc/") },
     })
     expect(await errorOf(missing)).toEqual([404, "not_found"])
-    await writeFile(join(dir, basename(path)), gzipSync("packed"))
+    await writeFile(join(pages.dir, basename(path)), gzipSync("packed"))
     const response = await get(path)
     expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/gzip"])
     expect(gunzipSync(await response.bytes()).toString()).toMatch(
@@ -174,25 +166,16 @@ test("the test vectors for clients are JSON that any origin may read, whatever p
   expect(await response.json()).toMatchObject({ version: 1, outcomes: expect.any(Array) })
 })
 
-test.each([
-  "/nothing",
-  "/guides/two.md",
-  "/mcp/other",
-  "/skills/none/SKILL.md",
-  "/%zz",
-  "/%",
-  "/health/x",
-  "/cli",
-  "/..%2f..%2fpackage.json",
-  "/guides%00",
-  "/.git/config",
-])("%s is 404 not_found", async (path) => {
+test.each(
+  "/nothing /guides/two.md /mcp/other /skills/none/SKILL.md /%zz /% /health/x /cli /guides%00 /.git/config".split(" "),
+)("%s is 404 not_found", async (path) => {
   expect(await errorOf(await fetch(`${server.url}${path}`))).toEqual([404, "not_found"])
 })
 
 test.each([
   "/../package.json",
   "/..%2fpackage.json",
+  "/..%2f..%2fpackage.json",
   "/%2e%2e/%2e%2e/etc/passwd",
   "/guides/../../src/app.ts",
   "//etc/passwd",

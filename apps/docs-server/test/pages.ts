@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { beforeTests } from "../../../test/start-service.ts"
 
-/** Makes a small folder of pages of every kind. */
-export const fixturePages = async (folder?: string): Promise<string> => {
-  const dir = folder ?? (await mkdtemp(join(tmpdir(), "svc-docs-")))
+/** Writes pages of every kind, and others. */
+export const writePages = async (dir: string, others: Readonly<Record<string, string | Buffer>> = {}) => {
   const files = {
     "index.md": "# Fixture docs\n\nAll pages for the tests.\n",
     "guides/index.md": "# Guides\n\nHow to do things.\n",
@@ -14,10 +14,21 @@ export const fixturePages = async (folder?: string): Promise<string> => {
     "skill.md": "---\nname: platform\ndescription: What it does.\n---\n# Skill\n",
     "agent.md": "# Bootstrap\n\nRun this.\n",
     "skills/svc/SKILL.md": "---\nname: svc\ndescription: Routing.\n---\n# Routing\n",
+    ...others,
   }
   for (const [file, text] of Object.entries(files)) {
     await mkdir(dirname(join(dir, file)), { recursive: true })
     await writeFile(join(dir, file), text)
   }
-  return dir
 }
+
+/** A folder of these pages for all tests of a file. */
+export const pagesOfFile = (others?: Readonly<Record<string, string | Buffer>>) =>
+  beforeTests(
+    async () => {
+      const dir = await mkdtemp(join(tmpdir(), "svc-docs-"))
+      await writePages(dir, others)
+      return { dir }
+    },
+    ({ dir }) => rm(dir, { recursive: true }),
+  )

@@ -7,12 +7,13 @@ import { join } from "node:path"
 import { freePort, postJson } from "@svc/testing"
 import { beforeEach, expect, test, vi } from "vitest"
 import { testFolder, testProcess } from "../../../test/start-service.ts"
-import { fixturePages } from "./pages.ts"
+import { writePages } from "./pages.ts"
 
 const main = join(import.meta.dirname, "../src/main.ts")
 let dir: string
 beforeEach(async () => {
-  dir = await fixturePages(await testFolder())
+  dir = await testFolder()
+  await writePages(dir)
 })
 
 const run = (env: Record<string, string> = {}) =>

@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from "node:http"
 import { buffer } from "node:stream/consumers"
 import { postJson, testRuntime } from "@svc/testing"
 import { onTestFinished } from "vitest"
+import { beforeTests } from "../../../test/start-service.ts"
 import { startService } from "../src/service.ts"
 
 /** A real server on a free loopback port. */
@@ -21,6 +22,13 @@ export const testServer = async (...given: Parameters<typeof start>) => {
   onTestFinished(server.close)
   return server
 }
+
+/** The same, for all tests of a file. */
+export const serverOfFile = (env: () => Readonly<Record<string, string>> = () => ({})) =>
+  beforeTests(
+    () => start(env()),
+    ({ close }) => close(),
+  )
 
 /** A request of MCP 2026-07-28, with all that the revision wants. */
 export const modernCall = (method: string, params: Record<string, unknown> = {}, name?: string) => ({

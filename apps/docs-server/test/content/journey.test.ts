@@ -1,14 +1,9 @@
 // Ten tasks from one URL, and what a reader has to read for each: counted as fetch_page counts, four characters a token.
 import { countTokens } from "@svc/site"
-import { afterAll, beforeAll, expect, test } from "vitest"
-import { start } from "../start.ts"
+import { expect, test } from "vitest"
+import { serverOfFile } from "../start.ts"
 
-let server: Awaited<ReturnType<typeof start>>
-beforeAll(async () => {
-  const urls = { SVC_API_URL: "http://api.test", SVC_RELAY_URL: "http://relay.test" }
-  server = await start(urls)
-})
-afterAll(() => server.close())
+const server = serverOfFile(() => ({ SVC_API_URL: "http://api.test", SVC_RELAY_URL: "http://relay.test" }))
 
 const read = async (path: string): Promise<string> => {
   const response = await fetch(`${server.url}/${path}`)

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Fields } from "@svc/config"
-import { longestRendered } from "@svc/site"
 import { readPageTables, startProcess } from "@svc/testing"
 import { z } from "zod"
 import { describe, expect, test, vi } from "vitest"
@@ -9,9 +8,7 @@ import platform from "../../../platform-api/openapi.json" with { type: "json" }
 import relay from "../../../relay/openapi.json" with { type: "json" }
 import docs from "../../openapi.json" with { type: "json" }
 import { ownFacts } from "../../src/config.ts"
-import { fileBounds, loadCorpus } from "../../src/corpus/corpus.ts"
-import { mostPageSections, mostPageTokens } from "@svc/mcp"
-import { messageBounds } from "../../src/mcp/json-rpc.ts"
+import { loadCorpus } from "../../src/corpus/corpus.ts"
 import { tools } from "../../src/mcp/tools.ts"
 
 const app = join(import.meta.dirname, "../..")
@@ -135,36 +132,20 @@ test("limits.md has the default of every setting that it names", async () => {
   expect(named.map(inSeconds)).toEqual(named.map(({ setting }) => ({ setting, told: defaults[setting] })))
 })
 
-test("the pages state the documentation server's limits as the code has them", () => {
-  const { bytes, values, depth } = messageBounds
-  const number = (value: number) => value.toLocaleString("en-US")
-  const told = new Map(
-    rows(below("limits.md", "Documentation server")).map(([limit = "", value = ""]) => [limit, value]),
-  )
-  expect(told.get("Request body")).toBe(`${bytes / 1024} KiB, ${values} values, ${depth} levels of nesting`)
-  expect(told.get("fetch_page")).toContain(`${number(mostPageTokens)} tokens a part`)
-  expect(told.get("Sections in a fetch_page result")).toContain(`the first ${mostPageSections}`)
-  expect(page("configuration.md")).toContain(
-    `A file has at most ${fileBounds.bytes / 2 ** 20} MiB and its front matter ${number(fileBounds.frontMatter)} characters; ` +
-      `a page of more than ${number(longestRendered)} characters is shown`,
-  )
-})
-
 test("every path of the platform API and the relay is in the pages", () => {
-  const all = [
-    "agents.md",
-    "keys.md",
-    "registry.md",
-    "sessions.md",
-    "records.md",
-    "publishing.md",
-    "relay.md",
-    "limits.md",
-    "operations.md",
-    "skill.md",
+  const pages = [
+    "agents",
+    "keys",
+    "registry",
+    "sessions",
+    "records",
+    "publishing",
+    "relay",
+    "limits",
+    "operations",
+    "skill",
   ]
-    .map(page)
-    .join("\n")
+  const all = pages.map((name) => page(`${name}.md`)).join("\n")
   const missing = Object.keys({ ...platform.paths, ...relay.paths })
     .map((path) => path.replaceAll(/\{(\w+)\}/g, ":$1"))
     .filter((path) => !all.includes(path) && !path.startsWith("/api/auth/keys"))
