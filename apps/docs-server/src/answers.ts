@@ -2,7 +2,7 @@ import { ApiError, type BodyFault } from "@svc/errors"
 import { acceptsGzip, acceptWeights, type HttpEnv, matchesETag } from "@svc/http"
 import type { Context } from "hono"
 import { hashOf } from "./corpus/corpus.ts"
-import { type Document, type Encoding, commonHeaders, jsonType } from "./site/documents.ts"
+import { type Document, type Encoding, commonHeaders, documentHeaders, jsonType } from "./site/documents.ts"
 import { errors } from "./errors.ts"
 import { rootOf } from "@svc/site"
 
@@ -96,16 +96,11 @@ export const serveDocument = (c: Context<HttpEnv>, document: Document): Response
 export const serveFile = (
   c: Context<HttpEnv>,
   file: Uint8Array<ArrayBuffer>,
-  more: Readonly<Record<string, string>>,
+  type: string,
+  more?: Readonly<Record<string, string>>,
 ): Response => {
   const etag = `"${hashOf(file)}"`
-  const headers = {
-    ...commonHeaders,
-    "Cache-Control": "public, max-age=300",
-    Vary: "Accept, Accept-Encoding",
-    ...more,
-    ETag: etag,
-  }
+  const headers = documentHeaders(type, etag, more)
   if (matchesETag(c.req.header("if-none-match"), [etag])) return reply(304, headers)
   return reply(200, headers, new Uint8Array(file))
 }

@@ -121,7 +121,7 @@ export const createApp = (dependencies: Dependencies) => {
   const getTarball = async (c: Context<HttpEnv>, tarball: Tarball): Promise<Response> => {
     const file = await readTarball(tarball)
     const served = tarball.carriesCopy ? withCopy(file, dependencies.copy) : file
-    return serveFile(c, served, { "Content-Type": "application/gzip" })
+    return serveFile(c, served, "application/gzip")
   }
   app.openapi(cliRoute, (c) => getTarball(c, config.tarballs.cli))
   app.openapi(clientRoute, (c) => getTarball(c, config.tarballs.client))
@@ -136,7 +136,7 @@ export const createApp = (dependencies: Dependencies) => {
   app.openapi(clientModuleRoute, getClientFile)
   app.get("/client/:file{[\\w-]+\\.(?:js|d\\.ts)}", getClientFile)
 
-  app.get("/favicon.ico", (c) => serveFile(c, favicon, { "Content-Type": "image/x-icon" }))
+  app.get("/favicon.ico", (c) => serveFile(c, favicon, "image/x-icon"))
 
   const getSearch = async (c: Context<HttpEnv>): Promise<Response> => {
     const { searchParams } = new URL(c.req.url)
@@ -151,7 +151,7 @@ export const createApp = (dependencies: Dependencies) => {
     const file = known === undefined ? undefined : await readFile(known).catch(() => undefined)
     const type = imageType(path)
     if (file === undefined || type === undefined) throw errors.fail("not_found", site().html.missing(c.req.path))
-    return serveFile(c, file, { ...imagePolicy, "Content-Type": type })
+    return serveFile(c, file, type, imagePolicy)
   }
 
   const getDocument = (c: Context<HttpEnv>) => {

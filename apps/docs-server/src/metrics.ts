@@ -6,18 +6,11 @@ import type { Search } from "./search/search.ts"
 
 type AnswerCaller = (request: Omit<RpcRequest, "id">, caller: Caller) => Promise<RpcAnswer>
 
-const methods = new Set([
-  "initialize",
-  "ping",
-  "server/discover",
-  "tools/list",
-  "tools/call",
-  "resources/list",
-  "resources/read",
-  "prompts/list",
-  "prompts/get",
-  "subscriptions/listen",
-])
+const methods = new Set(
+  "initialize ping server/discover tools/list tools/call resources/list resources/read prompts/list prompts/get".split(
+    " ",
+  ),
+).add("subscriptions/listen")
 
 /** The server's instruments. Their attributes come from short fixed lists: never a query or a client. */
 export const createMetrics = (meter: Meter) => {

@@ -23,6 +23,6 @@ export const consoleView = (look: Look, apiUrl: string, page: SitePage, text: st
           <code>curl ${apiUrl}/api/usage -H "Authorization: Bearer $SVC_API_KEY"</code>
         </p>
       </div>`,
-    { bundle: "console", isWide: true, isHome: true, isApp: true },
+    { bundle: "console", layout: "wide app", hasContents: false },
   )
 }

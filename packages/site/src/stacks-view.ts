@@ -96,7 +96,7 @@ const stackView = (look: Look, live: Live, note: Html | "", page: SitePage, text
       <h2>What it has</h2>
       ${raw(text.slice(facts, middle))}${stackDrawing(stack.schema.entities)}${raw(text.slice(middle))}
       <div id="frame.stack" data-api="${live.apiUrl}" data-stack="${stack.name}"></div>`,
-    { parent: { name: "Stacks", href: `${look.root}/stacks` }, bundle: "live", isWide: true },
+    { parent: { name: "Stacks", href: `${look.root}/stacks` }, bundle: "live", layout: "wide" },
   )
 }
 
@@ -122,7 +122,7 @@ export const stacksView = (
       <p id="frame.flow" class="muted" data-health="${health}">
         With JavaScript, the table also shows how many records each stack has now.
       </p>`,
-    { isWide: true },
+    { layout: "wide" },
   )
 }
 
@@ -149,7 +149,7 @@ export const homeView = (
         ${livePlace(look, live, stack, view)}
       </div>
       ${raw(text.slice(middle).replace("</p>", () => `</p>${answer}`))}`,
-    { bundle: "live", isWide: true, isHome: true },
+    { bundle: "live", layout: "wide", hasContents: false },
   )
 }
 

@@ -37,12 +37,10 @@ export type PageOptions = {
   readonly parent?: { readonly name: string; readonly href: string }
   /** What it loads besides the script of all pages. */
   readonly bundle?: BundleName
-  /** Wider than text should be, for tables. */
-  readonly isWide?: boolean
-  /** Without a list of its sections. */
-  readonly isHome?: boolean
-  /** Whether it has the whole width, without the pages beside it. */
-  readonly isApp?: boolean
+  /** Its layout: `wide` for tables, `wide app` for the whole width, without the pages beside it. */
+  readonly layout?: string
+  /** Whether it has a list of its sections. */
+  readonly hasContents?: boolean
 }
 
 /** @param text the page's Markdown as HTML */
@@ -50,7 +48,7 @@ export const pageView = (
   look: Look,
   page: SitePage,
   text: string | Html,
-  { parent, bundle, isWide = false, isHome = false, isApp = false }: PageOptions = {},
+  { parent, bundle, layout, hasContents = true }: PageOptions = {},
 ): Html => {
   const { root, navigation } = look
   const { section, previous, next } = navigation.placeOf(page)
@@ -60,9 +58,9 @@ export const pageView = (
     title: page.title,
     page,
     file: parent === undefined ? page.file : undefined,
-    contents: isOperation || isHome ? "" : contentsOf(page),
+    contents: hasContents && !isOperation ? contentsOf(page) : "",
     bundle,
-    layout: isApp ? "wide app" : isWide ? "wide" : undefined,
+    layout,
     main: html`<div class="bar">
         <nav class="crumbs" aria-label="Breadcrumb">
           <ol>

@@ -59,22 +59,12 @@ export class CorpusError extends SetupError {
 const frontMatterSchema = z.record(z.string(), z.unknown())
 
 /** First path parts that belong to the server; a page there is served with `.md` alone. */
-const ownPaths = new Set([
-  "mcp",
-  "health",
-  "openapi.json",
-  "cli",
-  "skills",
-  ".well-known",
-  "llms.txt",
-  "llms-full.txt",
-  "search",
-  "stacks",
-  "assets",
-  "favicon.ico",
-  "sitemap.xml",
-  "robots.txt",
-])
+const ownPaths = new Set(
+  (
+    "mcp health openapi.json cli skills .well-known llms.txt llms-full.txt search stacks assets " +
+    "favicon.ico sitemap.xml robots.txt"
+  ).split(" "),
+)
 
 /** Folders of the server's own whose bare name may be a page: /client is one, /client/svc-client.tgz a file. */
 const ownFolders = ["client/"]

@@ -36,6 +36,15 @@ const compressors = {
 }
 const encoder = new TextEncoder()
 
+export const documentHeaders = (type: string, etag: string, more: Readonly<Record<string, string>> = {}) => ({
+  ...commonHeaders,
+  "Content-Type": type,
+  "Cache-Control": "public, max-age=300",
+  Vary: "Accept, Accept-Encoding",
+  ...more,
+  ETag: etag,
+})
+
 /**
  * Text with all that a GET of it needs, made once.
  * @param encodings those it can be had in, the best first
@@ -43,18 +52,11 @@ const encoder = new TextEncoder()
 export const createDocument = (
   type: string,
   text: string,
-  more: Readonly<Record<string, string>> = {},
+  more?: Readonly<Record<string, string>>,
   encodings: readonly Encoding[] = ["gzip"],
 ) => {
   const hash = hashOf(text)
-  const headers = {
-    ...commonHeaders,
-    "Content-Type": type,
-    "Cache-Control": "public, max-age=300",
-    Vary: "Accept, Accept-Encoding",
-    ...more,
-    ETag: `"${hash}"`,
-  }
+  const headers = documentHeaders(type, `"${hash}"`, more)
   const made = new Map<Encoding, Promise<Encoded>>()
   const encode = async (encoding: Encoding): Promise<Encoded> => ({
     // The same text in another encoding is not the same bytes: its tag is weak.

@@ -60,8 +60,6 @@ const memory = { max: 1000, maxSize: 16 * 2 ** 20 }
 // A page that handles secret keys: no other page has a handle on its window, and none learns where its reader came from.
 const alone = { "Cross-Origin-Opener-Policy": "same-origin", "Referrer-Policy": "no-referrer" }
 
-const noStore = { "Cache-Control": "no-store" }
-
 const mostCharacters = 500
 
 /** What a search of a reader finds, or why there is none; neither without words. */
@@ -134,10 +132,11 @@ export const createHtmlDocuments = (
   })
   const once = (key: string, make: () => Promise<Document>): Document | Promise<Document> =>
     kept.get(key) ?? kept.forceFetch(key, { context: make })
+  const render = async (page: Page) => renderPage(page, links, await loadHighlighter())
   const showText = (page: Page) =>
     once(`page ${page.slug}`, async () =>
       documentOf(
-        pageView(look, page, await renderPage(page, links, await loadHighlighter())),
+        pageView(look, page, await render(page)),
         pageUrl(root, page.slug),
         own && page.trial !== undefined ? policyFor(new URL(relayUrl).origin) : policyFor(),
       ),
@@ -148,19 +147,17 @@ export const createHtmlDocuments = (
   const livePolicy = policyFor(streamOrigin, streamOrigin.replace(/^ws/, "http")) + noMarkup
   const showConsole = (page: Page) =>
     once("console", async () => {
-      const rendered = await renderPage(page, links, await loadHighlighter())
       const policy = policyFor(streamOrigin) + noMarkup
-      return documentOf(consoleView(look, apiUrl, page, rendered), pageUrl(root, page.slug), policy, alone)
+      return documentOf(consoleView(look, apiUrl, page, await render(page)), pageUrl(root, page.slug), policy, alone)
     })
   const showPage = (page: Page) => (own && page.slug === "console" ? showConsole(page) : showText(page))
   const showHome = () => {
     if (index === undefined) return once("home", () => documentOf(indexView(look)))
     const hasStack = own && registry?.copy()?.stacks.has(shown.stack) !== false
     if (!hasStack) return showPage(index)
-    return once("home", async () => {
-      const rendered = await renderPage(index, links, await loadHighlighter())
-      return documentOf(homeView(look, live, shown, index, rendered), pageUrl(root, index.slug), livePolicy)
-    })
+    return once("home", async () =>
+      documentOf(homeView(look, live, shown, index, await render(index)), pageUrl(root, index.slug), livePolicy),
+    )
   }
   const text = (key: string, type: string, make: () => string) => once(key, async () => createDocument(type, make()))
   const robots = `User-agent: *\nAllow: /\nSitemap: ${baseUrl}/sitemap.xml\n`
@@ -183,7 +180,9 @@ export const createHtmlDocuments = (
     const copy = registry.copy()
     if (copy === undefined) {
       const away = `# ${name ?? "Stacks"}\n\nThe platform API isn't answering. Try again, or read ${apiUrl}/api/registry.\n`
-      return html ? documentOf(noStacksView(look, apiUrl, name)) : createDocument(markdownType, away, noStore)
+      return html
+        ? documentOf(noStacksView(look, apiUrl, name))
+        : createDocument(markdownType, away, { "Cache-Control": "no-store" })
     }
     const page = copy.pages.get(slug)
     if (page === undefined) return undefined
@@ -192,7 +191,7 @@ export const createHtmlDocuments = (
       return createDocument(markdownType, markdown, { "Cache-Control": "public, max-age=10" })
     }
     return once(`${slug} ${note}`, async () => {
-      const rendered = await renderPage(page, links, await loadHighlighter())
+      const rendered = await render(page)
       const stack = name === undefined ? undefined : copy.stacks.get(name)
       return documentOf(stacksView(look, live, note, page, rendered, stack), pageUrl(root, slug), livePolicy)
     })

@@ -1,4 +1,5 @@
 import type { SearchDocsResult } from "@svc/client"
+import { pageLink } from "../../src/links.ts"
 import { make, root } from "../dom.ts"
 
 type Found = SearchDocsResult["results"][number]
@@ -17,10 +18,7 @@ const search = async (query: string): Promise<readonly Found[]> => {
   return answer.result?.structuredContent?.results ?? []
 }
 
-const linkTo = ({ slug, anchor }: Found): string => {
-  const path = slug.split("/").map(encodeURIComponent).join("/")
-  return `${root}/${path}.html${anchor === "" ? "" : `#${encodeURIComponent(anchor)}`}`
-}
+const linkTo = ({ slug, anchor }: Found): string => pageLink(root, slug, anchor)
 
 /** Shows pages while a reader types: `/` and Ctrl+K focus, arrows and Enter choose. */
 export const addSuggestions = (form: HTMLFormElement, input: HTMLInputElement): void => {
@@ -73,12 +71,10 @@ export const addSuggestions = (form: HTMLFormElement, input: HTMLInputElement): 
     chosen = -1
     input.removeAttribute("aria-activedescendant")
     hrefs = results.length === 0 ? [`${root}/search?q=${encodeURIComponent(query)}`] : results.map(linkTo)
-    const titles = results.map(({ title, section }) => (section === title ? title : `${title} › ${section}`))
-    list.replaceChildren(
-      ...(results.length === 0
-        ? [option(0, found === undefined ? "The search can't be reached" : "Nothing found", "")]
-        : results.map(({ snippet }, index) => option(index, titles[index] ?? "", snippet))),
-    )
+    const titleOf = ({ title, section }: Found): string => (section === title ? title : `${title} › ${section}`)
+    const options = results.map((one, index) => option(index, titleOf(one), one.snippet))
+    const none = found === undefined ? "The search can't be reached" : "Nothing found"
+    list.replaceChildren(...(options.length === 0 ? [option(0, none, "")] : options))
     list.hidden = false
     set({ "aria-expanded": "true" })
   }
