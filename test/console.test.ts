@@ -728,7 +728,9 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await other.goto(consoleAt())
     await other.getByLabel("Secret key").fill(agent)
     await other.keyboard.press("Enter")
-    await other.locator(root).getByRole("alert").filter({ hasText: "Access is denied" }).waitFor()
+    const told = other.locator(root).getByRole("alert").filter({ hasText: "Access is denied" })
+    await told.waitFor()
+    expect(await told.count()).toBe(1)
   })
 
   test("every view is accessible, wide and narrow, light and dark, and works with only a keyboard", async () => {
