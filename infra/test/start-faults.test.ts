@@ -36,7 +36,6 @@ const prometheus = () => ({
   OTEL_EXPORTER_PROMETHEUS_HOST: "127.0.0.1",
   OTEL_EXPORTER_PROMETHEUS_PORT: port(),
 })
-const relay = { SVC_TRANSACTIONS_ENABLED: "true" }
 
 /** The test's own small file system. Only root can mount it. */
 const mounted = (name: string, options: string, context: TestContext): string => {
@@ -48,82 +47,53 @@ const mounted = (name: string, options: string, context: TestContext): string =>
   return path
 }
 
-const faults: readonly [name: string, app: App, env: (context: TestContext) => Env, setting: string, text: RegExp][] = [
-  [
-    "a missing migration",
-    "platform-api",
-    () => ({ DATABASE_URL: databaseOf("svc_service") }),
-    "DATABASE_URL",
-    /migrate/,
-  ],
-  [
-    "an unavailable database",
-    "platform-api",
-    () => ({ DATABASE_URL: "postgres://127.0.0.1:9/a" }),
-    "DATABASE_URL",
-    /REFUSED/,
-  ],
-  [
-    "a role that doesn't exist",
-    "platform-api",
-    () => ({ DATABASE_URL: databaseOf("nobody") }),
-    "DATABASE_URL",
-    /nobody/,
-  ],
-  [
-    "no database of the name",
-    "platform-api",
-    () => ({ DATABASE_URL: databaseOf("postgres", "x") }),
-    "DATABASE_URL",
-    /x/,
-  ],
-  [
-    "a full folder",
-    "platform-api",
-    (one) => ({ SVC_DATA_DIR: mounted("f", "size=300k", one) }),
-    "SVC_DATA_DIR",
-    /space/,
-  ],
-  ["a read-only folder", "platform-api", (one) => ({ SVC_DATA_DIR: mounted("r", "ro", one) }), "SVC_DATA_DIR", /EROFS/],
-  [
-    "a folder in a file",
-    "platform-api",
-    () => ({ SVC_DATA_DIR: "/etc/hostname/x" }),
-    "SVC_DATA_DIR",
-    /can't be created/,
-  ],
-  ["a folder that is a file", "platform-api", () => ({ SVC_DATA_DIR: "/etc/hostname" }), "SVC_DATA_DIR", /EEXIST/],
-  ["a folder that can't be created", "platform-api", () => ({ SVC_DATA_DIR: "/proc/x" }), "SVC_DATA_DIR", /ENOENT/],
-  [
-    "an ambiguous password",
-    "platform-api",
-    () => ({ DATABASE_URL: "postgres://a:b@c/d@127.0.0.1/e" }),
-    "DATABASE_URL",
-    /percent-encoded/,
-  ],
-  [
-    "a role that looks elsewhere",
-    "platform-api",
-    () => ({ DATABASE_URL: `${databaseOf("svc_service", "made")}?options=-csearch_path%3Dapp` }),
-    "DATABASE_URL",
-    /schema public.*search_path/,
-  ],
-  ["quotes in an env file", "docs-server", () => ({ HOST: "'127.0.0.1'" }), "HOST", /quotes/],
-  ["a port in use", "platform-api", () => ({ PORT: port(), SVC_DATA_DIR: join(folder, "d") }), "PORT", /EADDRINUSE/],
-  ["a port in use", "relay", () => ({ PORT: port() }), "PORT", /EADDRINUSE.*ss -ltnp/],
-  ["a port in use", "docs-server", () => ({ PORT: port() }), "PORT", /EADDRINUSE/],
-  ["a port in use for probes", "relay", () => ({ SVC_PROBE_PORT: port() }), "SVC_PROBE_PORT", /EADDRINUSE/],
-  ["a port in use of metrics", "relay", prometheus, "OTEL_EXPORTER_PROMETHEUS_PORT", /EADDRINUSE/],
-  ["an address of another machine", "relay", () => ({ HOST: "192.0.2.1" }), "HOST", /EADDRNOTAVAIL/],
-  ["no provider", "relay", () => relay, "SVC_TRANSACTION_RPC_URL", /SVC_TRANSACTION_RPC_URL: is required/],
-  ["no pages", "docs-server", () => ({ SVC_DOCS_DIR: join(folder, "none") }), "SVC_DOCS_DIR", /none/],
-  ["two wrong settings", "docs-server", () => ({ PORT: "x", SVC_API_URL: "y" }), "PORT, SVC_API_URL", /integer[^]*URL/],
-]
+type Fault = readonly [name: string, env: (context: TestContext) => Env, text: RegExp]
+const database = (url: () => string) => () => ({ DATABASE_URL: url() })
+/** By the service that it stops and the setting that is named. */
+const faults: Readonly<Record<App, Readonly<Record<string, readonly Fault[]>>>> = {
+  "docs-server": {
+    PORT: [["a port in use", () => ({ PORT: port() }), /EADDRINUSE/]],
+    "PORT, SVC_API_URL": [["two wrong settings", () => ({ PORT: "x", SVC_API_URL: "y" }), /integer[^]*URL/]],
+    SVC_DOCS_DIR: [["no pages", () => ({ SVC_DOCS_DIR: join(folder, "none") }), /none/]],
+  },
+  relay: {
+    HOST: [["an address of another machine", () => ({ HOST: "192.0.2.1" }), /EADDRNOTAVAIL/]],
+    OTEL_EXPORTER_PROMETHEUS_PORT: [["a port in use of metrics", prometheus, /EADDRINUSE/]],
+    PORT: [["a port in use", () => ({ PORT: port() }), /EADDRINUSE.*ss -ltnp/]],
+    SVC_PROBE_PORT: [["a port in use for probes", () => ({ SVC_PROBE_PORT: port() }), /EADDRINUSE/]],
+  },
+  "platform-api": {
+    DATABASE_URL: [
+      ["a missing migration", database(() => databaseOf("svc_service")), /migrate/],
+      ["an unavailable database", database(() => "postgres://127.0.0.1:9/a"), /REFUSED/],
+      ["a role that doesn't exist", database(() => databaseOf("nobody")), /nobody/],
+      ["no database of the name", database(() => databaseOf("postgres", "x")), /x/],
+      [
+        "a role that looks elsewhere",
+        database(() => `${databaseOf("svc_service", "made")}?options=-csearch_path%3Dapp`),
+        /schema public.*search_path/,
+      ],
+    ],
+    PORT: [["a port in use", () => ({ PORT: port(), SVC_DATA_DIR: join(folder, "d") }), /EADDRINUSE/]],
+    SVC_DATA_DIR: [
+      ["a full folder", (one) => ({ SVC_DATA_DIR: mounted("f", "size=300k", one) }), /space/],
+      ["a read-only folder", (one) => ({ SVC_DATA_DIR: mounted("r", "ro", one) }), /EROFS/],
+      ["a folder in a file", () => ({ SVC_DATA_DIR: "/etc/hostname/x" }), /can't be created/],
+      ["a folder that is a file", () => ({ SVC_DATA_DIR: "/etc/hostname" }), /EEXIST/],
+      ["a folder that can't be created", () => ({ SVC_DATA_DIR: "/proc/x" }), /ENOENT/],
+    ],
+  },
+}
+const rows = Object.entries(faults).flatMap(([app, settings]) =>
+  Object.entries(settings).flatMap(([setting, all]) =>
+    all.map(([name, ...rest]) => [name, app, setting, ...rest] as const),
+  ),
+)
 
-test.for(faults)(
-  "%s stops %s, with the setting and the step",
+test.for(rows)(
+  "%s stops %s, with the setting %s and the step",
   { timeout: 60_000 },
-  async ([, app, env, setting, text], context) => {
+  async ([, app, setting, env, text], context) => {
     const cwd = join(import.meta.dirname, "../../apps", app)
     const child = startProcess(process.execPath, ["src/main.ts"], { cwd, env: { PORT: "0", ...env(context) } })
     expect(await child.exited).toBe(1)
