@@ -3,27 +3,17 @@ import { mintKey } from "@svc/keys"
 import { accessSchema } from "@svc/openapi"
 import { KeysUnavailableError } from "@svc/session-token"
 import { rawExchange } from "@svc/testing"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import { z } from "zod"
 import committed from "../openapi.json" with { type: "json" }
 import { createProxyWarning, createSignedSessionAuthPlugin } from "../src/auth.ts"
-import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
-import { type Relay, routeNames, startIssuer, startRelay, testRelay } from "./fixture.ts"
+import { result } from "./fake-rpc.ts"
+import { fileRelay, fileRpc, routeNames, startIssuer, testRelay } from "./fixture.ts"
 
-let rpc: FakeRpc
-let relay: Relay
-let issuer: Awaited<ReturnType<typeof startIssuer>>
 let wallClock = 1_800_000_000_000
-beforeAll(async () => {
-  rpc = await startFakeRpc()
-  rpc.script((r) => result(r, "1"))
-  issuer = await startIssuer(() => wallClock)
-  relay = await startRelay(rpc.url, { auth: issuer.plugin })
-})
-afterAll(async () => {
-  await relay.close()
-  await rpc.close()
-})
+const rpc = fileRpc((r) => result(r, "1"))
+const issuer = await startIssuer(() => wallClock)
+const relay = fileRelay(rpc, { auth: issuer.plugin })
 
 test("without a token every route is 401 token-missing with a bare challenge, and the provider isn't called", async () => {
   for (const route of routeNames) {

@@ -13,6 +13,8 @@ import {
 import { responseChecker } from "@svc/testing"
 import { expect, onTestFinished } from "vitest"
 import document from "../openapi.json" with { type: "json" }
+import { beforeTests } from "../../../test/start-service.ts"
+import { type FakeRpc, type Script, startFakeRpc } from "./fake-rpc.ts"
 import { createAdmission } from "../src/admission.ts"
 import { createApp } from "../src/app.ts"
 import { createLoopbackAuthPlugin, createSignedSessionAuthPlugin, type HttpAuthPlugin } from "../src/auth.ts"
@@ -165,6 +167,31 @@ export const testRelay = async (...options: Parameters<typeof startRelay>) => {
 }
 
 export type Relay = Awaited<ReturnType<typeof startRelay>>
+
+/** A provider until the end of the test. */
+export const testRpc = async (...options: Parameters<typeof startFakeRpc>) => {
+  const rpc = await startFakeRpc(...options)
+  onTestFinished(rpc.close)
+  return rpc
+}
+
+/** A provider for all tests of a file or a block. */
+export const fileRpc = (script?: Script) =>
+  beforeTests(
+    async () => {
+      const rpc = await startFakeRpc()
+      if (script !== undefined) rpc.script(script)
+      return rpc
+    },
+    ({ close }) => close(),
+  )
+
+/** A relay in front of it, as long. */
+export const fileRelay = (rpc: FakeRpc, options: RelayOptions = {}) =>
+  beforeTests(
+    () => startRelay(rpc.url, options),
+    ({ close }) => close(),
+  )
 
 /** A platform for a test: it signs tokens, and makes the plugin with its key. */
 export const startIssuer = async (wallClock: () => number = () => 1_800_000_000_000) => {

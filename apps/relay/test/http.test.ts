@@ -1,23 +1,14 @@
 import { rawExchange } from "@svc/testing"
-import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import { expect, test, vi } from "vitest"
 import { routes } from "../src/routes/table.ts"
-import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
-import { type Relay, type RelayOptions, startIssuer, startRelay, testRelay } from "./fixture.ts"
+import { result } from "./fake-rpc.ts"
+import { fileRelay, fileRpc, type RelayOptions, startIssuer, testRelay } from "./fixture.ts"
 import { base58 } from "@svc/common/base58"
-import { firstSignatureOf, memo } from "@svc/testing/solana"
-import { anySigner, signedTransaction } from "./transactions.ts"
+import { firstSignatureOf } from "@svc/testing/solana"
+import { anyTransaction } from "./transactions.ts"
 
-let rpc: FakeRpc
-let relay: Relay
-beforeAll(async () => {
-  rpc = await startFakeRpc()
-  rpc.script((r) => result(r, "1"))
-  relay = await startRelay(rpc.url)
-})
-afterAll(async () => {
-  await relay.close()
-  await rpc.close()
-})
+const rpc = fileRpc((r) => result(r, "1"))
+const relay = fileRelay(rpc)
 
 const paths = routes.map(({ path }) => path)
 
@@ -87,7 +78,7 @@ const late: [string, string, string, RelayOptions?][] = [
 test.each(late)("every error of a send after the wire checks has its signature: one %s, %s", async (...row) => {
   const [, code, submissionState, options] = row
   const own = await testRelay(rpc.url, options)
-  const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(2))])
+  const transaction = await anyTransaction()
   const signature = base58(firstSignatureOf(transaction))
   if (options?.usage !== undefined) rpc.script((r) => result(r, JSON.stringify(signature)))
   expect((await own.post("send", { transaction })).body).toMatchObject({ code, submissionState, signature })

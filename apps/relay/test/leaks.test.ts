@@ -3,8 +3,8 @@ import { publicJwks } from "@svc/session-token"
 import { postJson } from "@svc/testing"
 import { expect, test } from "vitest"
 import { startService, testReceiver } from "../../../test/start-service.ts"
-import { result, rpcError, startFakeRpc } from "./fake-rpc.ts"
-import { startIssuer } from "./fixture.ts"
+import { result, rpcError } from "./fake-rpc.ts"
+import { startIssuer, testRpc } from "./fixture.ts"
 import { memo, messageOf, transfer } from "@svc/testing/solana"
 import { anySigner, signedTransaction } from "./transactions.ts"
 
@@ -25,10 +25,10 @@ const spellings = (bytes: Uint8Array): string[] => {
 }
 
 test("usage records, metrics, traces and logs never contain a transaction, signature, token, account, log or key", async () => {
-  const rpc = await startFakeRpc()
+  const rpc = await testRpc()
   const usage = await testReceiver()
   const collector = await testReceiver()
-  const issuer = await startIssuer(() => Date.now())
+  const issuer = await startIssuer(Date.now)
   const service = await startService("relay", {
     SVC_LOG_LEVEL: "debug",
     SVC_TRANSACTIONS_ENABLED: "true",
@@ -115,5 +115,4 @@ test("usage records, metrics, traces and logs never contain a transaction, signa
   expect(answered).not.toContain(rpcKey)
   expect(answered).not.toContain(rpc.url)
   expect(usage.received.every(({ headers }) => headers.authorization === `Bearer ${usageToken}`)).toBe(true)
-  await rpc.close()
 })

@@ -3,10 +3,9 @@ import { connect, type Socket } from "node:net"
 import { freePort, postJson } from "@svc/testing"
 import { expect, onTestFinished, test, vi } from "vitest"
 import { startService as start, testReceiver } from "../../../test/start-service.ts"
-import { result, startFakeRpc } from "./fake-rpc.ts"
-import { startRelay } from "./fixture.ts"
-import { memo } from "@svc/testing/solana"
-import { anySigner, signedTransaction } from "./transactions.ts"
+import { result } from "./fake-rpc.ts"
+import { startRelay, testRpc } from "./fixture.ts"
+import { anyTransaction } from "./transactions.ts"
 
 const enabled = (url: string) => ({ SVC_TRANSACTIONS_ENABLED: "true", SVC_TRANSACTION_RPC_URL: url })
 
@@ -50,15 +49,14 @@ test("an unprotected relay warns, and a second time if a proxy is trusted", asyn
 
 test("a start with a send provider on another chain, or with a clock that is an hour off, warns of it", async () => {
   const anHourAgo = new Date(Date.now() - 3_600_000).toUTCString()
-  const rpc = await startFakeRpc(undefined, anHourAgo)
-  const other = await startFakeRpc("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d")
+  const rpc = await testRpc(undefined, anHourAgo)
+  const other = await testRpc("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d")
   const service = await startService({ ...enabled(rpc.url), SVC_TRANSACTION_SEND_URL: other.url })
   await service.child.waitFor(
     /"warn".*"next":"Use providers on one chain\.".*SVC_TRANSACTION_SEND_URL is on another chain: mainnet/,
   )
   await service.child.waitFor(/"warn".*"next":"Synchronise.*the clock differs by 3[56]\d\d/)
   expect(await service.stop()).toBe(0)
-  await Promise.all([rpc.close(), other.close()])
 })
 
 test("a relay that can't fetch the session keys is alive but not ready, and logs the host and the reason", async () => {
@@ -80,7 +78,7 @@ test("a relay that can't fetch the session keys is alive but not ready, and logs
 })
 
 test("an unprotected relay warns once of requests through a proxy, with the next step, and still serves them", async () => {
-  const rpc = await startFakeRpc()
+  const rpc = await testRpc()
   rpc.script((request) => result(request, "5"))
   const service = await startService(enabled(rpc.url))
   for (const headers of [{}, { via: "1.1 proxy" }, { "x-forwarded-for": "192.0.2.1" }])
@@ -90,13 +88,12 @@ test("an unprotected relay warns once of requests through a proxy, with the next
     service.child.stdout().match(/"warn".*"header":"via".*came through a proxy.*SVC_SESSION_JWKS_URL/g),
   ).toHaveLength(1)
   expect(service.child.stdout().match(/came through a proxy/g)).toHaveLength(1)
-  await rpc.close()
 })
 
 test("what crosses with the relay's stop is served, as the last request of its connection, kept or new", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] })
   onTestFinished(() => void vi.useRealTimers())
-  const rpc = await startFakeRpc()
+  const rpc = await testRpc()
   rpc.script((request) => result(request, "5"))
   const relay = await startRelay(rpc.url)
   const fresh = connect(relay.port, "127.0.0.1")
@@ -116,17 +113,16 @@ test("what crosses with the relay's stop is served, as the last request of its c
   expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 200"])
   expect(text.toLowerCase().match(/connection: close/g)).toHaveLength(1)
   await closed
-  await rpc.close()
 })
 
 test("SIGTERM: a send in progress gets its response, a late request 503, usage is flushed, then exit code 0", async () => {
-  const rpc = await startFakeRpc()
+  const rpc = await testRpc()
   const usage = await testReceiver()
   const service = await startService({ ...enabled(rpc.url), ...usageSettings(usage.url) })
   rpc.script((request) => result(request, "5"))
   expect((await post(service.url, "block-height", {})).status).toBe(200)
   rpc.script(() => ({ after: "stall" }))
-  const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(3))])
+  const transaction = await anyTransaction()
   const send = post(service.url, "send", { transaction })
   await rpc.received(2)
   // A request that is incomplete when the drain starts.
@@ -160,15 +156,14 @@ test("SIGTERM: a send in progress gets its response, a late request 503, usage i
       .map(({ operation }) => operation)
       .sort(),
   ).toEqual(["block_height", "send"])
-  await rpc.close()
 })
 
 test("a client that leaves doesn't stop a send: SIGTERM waits for its end, and it is counted", async () => {
-  const rpc = await startFakeRpc()
+  const rpc = await testRpc()
   const usage = await testReceiver()
   const service = await startService({ ...enabled(rpc.url), ...usageSettings(usage.url) })
   rpc.script(() => ({ after: "stall" }))
-  const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(3))])
+  const transaction = await anyTransaction()
   const body = JSON.stringify({ transaction })
   const client = connect(service.port, "127.0.0.1")
   client.write(
@@ -185,5 +180,4 @@ test("a client that leaves doesn't stop a send: SIGTERM waits for its end, and i
   expect(service.child.stdout()).toContain('"route":"/transactions/v1/send","status":502')
   expect(rpc.requests).toHaveLength(1)
   expect(recordsOf(usage)).toMatchObject([{ operation: "send", result: "unknown" }])
-  await rpc.close()
 })

@@ -1,25 +1,19 @@
 import { connect } from "node:net"
 import { createLocalLimits } from "@svc/limits"
 import fc from "fast-check"
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
+import { afterEach, expect, test } from "vitest"
 import { createAdmission } from "../src/admission.ts"
 import { readConfig } from "../src/config.ts"
 import { routes } from "../src/routes/table.ts"
-import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
-import { startIssuer, testRelay } from "./fixture.ts"
-import { memo } from "@svc/testing/solana"
-import { anySigner, signedTransaction } from "./transactions.ts"
+import { result } from "./fake-rpc.ts"
+import { fileRpc, startIssuer, testRelay } from "./fixture.ts"
+import { anyTransaction } from "./transactions.ts"
 
-let rpc: FakeRpc
-let issuer: Awaited<ReturnType<typeof startIssuer>>
+const rpc = fileRpc()
+const issuer = await startIssuer()
 let clock = 0
 const now = () => clock
 const timeoutMs = { inspect: 1000, status: 1000, send: 1000 }
-beforeAll(async () => {
-  rpc = await startFakeRpc()
-  issuer = await startIssuer()
-})
-afterAll(() => rpc.close())
 afterEach(() => {
   rpc.cut()
   rpc.requests.length = 0
@@ -151,7 +145,7 @@ test("places of send and of other routes are separate, granted without waiting, 
   const relay = await testRelay(rpc.url, {
     env: { SVC_TRANSACTION_INSPECT_CONCURRENCY: "2", SVC_TRANSACTION_SEND_CONCURRENCY: "1" },
   })
-  const wire = await signedTransaction(await anySigner(), [memo(new Uint8Array(1))])
+  const wire = await anyTransaction()
   const held = [
     relay.post("block-height", {}),
     relay.post("latest-blockhash", {}),
@@ -181,7 +175,7 @@ test("a subject's claim limits only its own places", async () => {
   const held = relay.post("block-height", {}, alice)
   await rpc.received(1)
   expect((await relay.post("fee", { message: "AAAA" }, alice)).body.code).toBe("server_busy")
-  const wire = await signedTransaction(await anySigner(), [memo(new Uint8Array(1))])
+  const wire = await anyTransaction()
   const others = [
     relay.post("send", { transaction: wire }, alice),
     relay.post("fee", { message: "AAAA" }, await issuer.bearer({ sub: "agent:bob" })),

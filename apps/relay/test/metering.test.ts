@@ -4,23 +4,16 @@ import {
   MeterProvider,
   PeriodicExportingMetricReader,
 } from "@opentelemetry/sdk-metrics"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import { createMetrics } from "../src/metrics.ts"
 import type { UsageEvent } from "../src/usage/usage.ts"
-import { type FakeRpc, raw, result, rpcError, startFakeRpc } from "./fake-rpc.ts"
-import { startIssuer, testRelay } from "./fixture.ts"
-import { memo } from "@svc/testing/solana"
-import { anySigner, signedTransaction } from "./transactions.ts"
+import { raw, result, rpcError } from "./fake-rpc.ts"
+import { fileRpc, startIssuer, testRelay } from "./fixture.ts"
+import { anyTransaction } from "./transactions.ts"
 
-let rpc: FakeRpc
-let issuer: Awaited<ReturnType<typeof startIssuer>>
-let wire: string
-beforeAll(async () => {
-  rpc = await startFakeRpc()
-  issuer = await startIssuer()
-  wire = await signedTransaction(await anySigner(), [memo(new Uint8Array(5))])
-})
-afterAll(() => rpc.close())
+const rpc = fileRpc()
+const issuer = await startIssuer()
+const wire = await anyTransaction()
 
 const collect = () => {
   const records: UsageEvent[] = []

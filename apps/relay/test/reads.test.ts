@@ -5,8 +5,8 @@ import { blockHeight } from "../src/routes/reads.ts"
 import type { UpstreamResponse } from "../src/upstream/upstream.ts"
 import { type FakeRpc, http, raw, result, rpcError, type Script, startFakeRpc } from "./fake-rpc.ts"
 import { type Relay, testRelay } from "./fixture.ts"
-import { firstSignatureOf, memo } from "@svc/testing/solana"
-import { anySigner, signedTransaction } from "./transactions.ts"
+import { firstSignatureOf } from "@svc/testing/solana"
+import { anyTransaction } from "./transactions.ts"
 import { base58 } from "@svc/common/base58"
 
 let rpcs: FakeRpc[]
@@ -62,9 +62,7 @@ test.each([
   const relay = await start({}, [])
   const read = await relay.post("block-height", {})
   expect([read.status, read.body.code, read.headers.get("retry-after")]).toEqual([502, "upstream_unavailable", told])
-  const sent = await relay.post("send", {
-    transaction: await signedTransaction(await anySigner(), [memo(new Uint8Array(3))]),
-  })
+  const sent = await relay.post("send", { transaction: await anyTransaction() })
   expect([sent.body.submissionState, sent.headers.get("retry-after")]).toEqual(["not_submitted", null])
 })
 
@@ -173,7 +171,7 @@ test("with fallbacks, /health shows which provider responded last", async () => 
 })
 
 test("a send goes only to its URL, once, whatever the response, and reads never go there", async () => {
-  const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(3))])
+  const transaction = await anyTransaction()
   const open = await start({ SVC_TRANSACTION_SEND_URL: rpc(2).url }, [rpc(1)])
   rpc(2).script((r) => result(r, JSON.stringify(base58(firstSignatureOf(transaction)))))
   expect((await open.post("send", { transaction })).status).toBe(200)
@@ -192,7 +190,7 @@ test("a send goes only to its URL, once, whatever the response, and reads never 
 })
 
 test("a send without its own URL goes only to the first provider, however it fails", async () => {
-  const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(3))])
+  const transaction = await anyTransaction()
   const open = await start()
   rpc(0).script(() => raw("", 503))
   for (let i = 0; i < 3; i++) expect((await open.post("send", { transaction })).body.submissionState).toBe("unknown")

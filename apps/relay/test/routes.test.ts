@@ -1,24 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest"
-import { type Relay, startRelay } from "./fixture.ts"
-import { type FakeRpc, raw, result, startFakeRpc } from "./fake-rpc.ts"
-import { memo, messageOf, unsigned } from "@svc/testing/solana"
-import { anySigner, signedTransaction, transactionOfSize } from "./transactions.ts"
+import { messageOf, unsigned } from "@svc/testing/solana"
+import { beforeEach, expect, test } from "vitest"
+import { raw, result } from "./fake-rpc.ts"
+import { fileRelay, fileRpc } from "./fixture.ts"
+import { anyTransaction, transactionOfSize } from "./transactions.ts"
 
 const max = "18446744073709551615"
 const signature = "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQkjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
 const program = "11111111111111111111111111111111"
-let rpc: FakeRpc
-let relay: Relay
-let wire: string
-beforeAll(async () => {
-  rpc = await startFakeRpc()
-  relay = await startRelay(rpc.url, { env: { SVC_TRANSACTION_INSPECT_REQUESTS_PER_MINUTE: "100000" } })
-  wire = await signedTransaction(await anySigner(), [memo(new Uint8Array(10))])
-})
-afterAll(async () => {
-  await relay.close()
-  await rpc.close()
-})
+const rpc = fileRpc()
+const relay = fileRelay(rpc, { env: { SVC_TRANSACTION_INSPECT_REQUESTS_PER_MINUTE: "100000" } })
+const wire = await anyTransaction()
 beforeEach(() => {
   rpc.requests.length = 0
 })

@@ -2,29 +2,19 @@ import { randomBytes } from "node:crypto"
 import { getBase58Decoder } from "@solana/kit"
 import { postJson } from "@svc/testing"
 import fc from "fast-check"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import type { UsageEvent } from "../src/usage/usage.ts"
-import { type FakeRpc, http, raw, result, rpcError, type Script, startFakeRpc } from "./fake-rpc.ts"
-import { type Relay, startRelay } from "./fixture.ts"
-import { memo } from "@svc/testing/solana"
-import { anySigner, signedTransaction } from "./transactions.ts"
+import { http, raw, result, rpcError, type Script } from "./fake-rpc.ts"
+import { fileRelay, fileRpc } from "./fixture.ts"
+import { anyTransaction } from "./transactions.ts"
 
-let rpc: FakeRpc
-let relay: Relay
-let template: Buffer
 const records: UsageEvent[] = []
-beforeAll(async () => {
-  rpc = await startFakeRpc()
-  relay = await startRelay(rpc.url, {
-    env: { SVC_TRANSACTION_SEND_TIMEOUT_MS: "40", SVC_TRANSACTION_SEND_REQUESTS_PER_MINUTE: "100000" },
-    usage: { record: (event) => records.push(event), flush: () => Promise.resolve() },
-  })
-  template = Buffer.from(await signedTransaction(await anySigner(), [memo(new Uint8Array(5))]), "base64")
+const rpc = fileRpc()
+const relay = fileRelay(rpc, {
+  env: { SVC_TRANSACTION_SEND_TIMEOUT_MS: "40", SVC_TRANSACTION_SEND_REQUESTS_PER_MINUTE: "100000" },
+  usage: { record: (event) => records.push(event), flush: () => Promise.resolve() },
 })
-afterAll(async () => {
-  await relay.close()
-  await rpc.close()
-})
+const template = Buffer.from(await anyTransaction(), "base64")
 
 type Behaviour = {
   readonly name: string

@@ -1,12 +1,11 @@
 import fc from "fast-check"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { createRedact, judgeSend } from "../src/upstream/proof.ts"
 import type { UpstreamResponse } from "../src/upstream/upstream.ts"
-import { type FakeRpc, http, startFakeRpc } from "./fake-rpc.ts"
-import { type Relay, startRelay } from "./fixture.ts"
+import { http } from "./fake-rpc.ts"
+import { fileRelay, fileRpc } from "./fixture.ts"
 import { copyTexts, families } from "./provider-responses.ts"
-import { memo } from "@svc/testing/solana"
-import { anySigner, signedTransaction } from "./transactions.ts"
+import { anyTransaction } from "./transactions.ts"
 
 const signature = "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQkjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
 const judge = (answer: UpstreamResponse) => {
@@ -20,18 +19,8 @@ const rpc = (code: number, message = "", data?: unknown, more: object = {}): Ups
 }
 
 describe("the responses of real providers", () => {
-  let provider: FakeRpc
-  let relay: Relay
-  let transaction: string
-  beforeAll(async () => {
-    provider = await startFakeRpc()
-    relay = await startRelay(provider.url, { env: { SVC_TRANSACTION_SEND_REQUESTS_PER_MINUTE: "100000" } })
-    transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(3))])
-  })
-  afterAll(async () => {
-    await relay.close()
-    await provider.close()
-  })
+  const provider = fileRpc()
+  const relay = fileRelay(provider, { env: { SVC_TRANSACTION_SEND_REQUESTS_PER_MINUTE: "100000" } })
 
   test("there are at least 80, of at least 20 families", () => {
     expect(Object.values(families).flat().length).toBeGreaterThanOrEqual(80)
@@ -39,6 +28,7 @@ describe("the responses of real providers", () => {
   })
 
   test.each(Object.entries(families))("%s: each response proves what its row says, no more", async (_, rows) => {
+    const transaction = await anyTransaction()
     for (const [status, body, proves, why, headers] of rows) {
       provider.script(({ id }) => {
         const text =

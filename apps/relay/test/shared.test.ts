@@ -1,33 +1,24 @@
 import { setTimeout as delay } from "node:timers/promises"
 import { publicJwks } from "@svc/session-token"
-import { postJson, redisProgram, startRedis, startSlowPath, type TestRedis } from "@svc/testing"
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
+import { postJson, redisProgram, startRedis, startSlowPath } from "@svc/testing"
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { base58 } from "@svc/common/base58"
-import { startService } from "../../../test/start-service.ts"
-import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
-import { startIssuer } from "./fixture.ts"
+import { beforeTests, startService } from "../../../test/start-service.ts"
+import { result } from "./fake-rpc.ts"
+import { fileRpc, startIssuer } from "./fixture.ts"
 import { firstSignatureOf, memo } from "@svc/testing/solana"
-import { anySigner, signedTransaction } from "./transactions.ts"
+import { anySigner, anyTransaction, signedTransaction } from "./transactions.ts"
 
 type Service = Awaited<ReturnType<typeof startService>>
 type Answer = { readonly status: number; readonly code: string | undefined; readonly state: string | undefined }
 
 describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)("several relays on one store", () => {
-  let redis: TestRedis
-  let rpc: FakeRpc
-  let issuer: Awaited<ReturnType<typeof startIssuer>>
+  const redis = beforeTests(startRedis, ({ stop }) => stop())
+  const rpc = fileRpc((r) => result(r, "1"))
+  const issuer = beforeTests(() => startIssuer(Date.now))
   let prefixes = 0
   let prefix: string
   let token: string
-  beforeAll(async () => {
-    redis = await startRedis()
-    rpc = await startFakeRpc()
-    issuer = await startIssuer(() => Date.now())
-  })
-  afterAll(async () => {
-    await redis.stop()
-    await rpc.close()
-  })
   beforeEach(async () => {
     prefix = `relays${++prefixes}`
     token = await issuer.token({ sub: `agent:${prefix}` })
@@ -74,7 +65,7 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
   test("after kill -9 of a relay with all places, another relay gets them when the leases end", async () => {
     const env = { SVC_TRANSACTION_SEND_CONCURRENCY: "1", SVC_TRANSACTION_SEND_TIMEOUT_MS: "1000" }
     const [dying, other] = [await start(env), await start(env)]
-    const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(3))])
+    const transaction = await anyTransaction()
     rpc.script(() => ({ after: "stall" }))
     const held = post(dying, "send", { transaction }).catch(() => "gone")
     await rpc.received(1)

@@ -7,6 +7,9 @@ export const signedTransaction = async (...given: Parameters<typeof signTransact
 
 export const anySigner = generateKeyPairSigner
 
+/** A signed transaction of no meaning. */
+export const anyTransaction = async () => signedTransaction(await anySigner(), [memo("any")])
+
 /** A signed transaction of one instruction, of exactly `size` bytes. */
 export const transactionOfSize = async (size: number): Promise<string> => {
   const payer = await anySigner()
