@@ -16,68 +16,58 @@ const relay = fileRelay(rpc, {
 })
 const template = Buffer.from(await anyTransaction(), "base64")
 
-type Behaviour = {
-  readonly name: string
-  readonly script: Script
-  /** Whether the response proves that the transaction wasn't submitted, or that it was. */
-  readonly proves?: boolean
-  readonly accepts?: boolean
-}
-
 const idOf = (transaction: string): string =>
   getBase58Decoder().decode(Buffer.from(transaction, "base64").subarray(1, 65))
+const accepted: Script = (r) => result(r, `"${idOf(String(r.params[0]))}"`)
+const failing =
+  (code: number, status = 200): Script =>
+  (r) =>
+    rpcError(r, { code }, status)
 
 const whole = http(200, "x".repeat(200))
-const behaviours: Behaviour[] = [
-  { name: "accepted", script: (r) => result(r, `"${idOf(String(r.params[0]))}"`), accepts: true },
-  {
-    name: "accepted, then reset",
-    script: (r) => ({ ...result(r, `"${idOf(String(r.params[0]))}"`), after: "reset" }),
-    accepts: true,
-  },
-  { name: "another signature", script: (r) => result(r, '"1111"') },
-  { name: "null", script: (r) => result(r, "null") },
-  { name: "wrong id", script: ({ id }) => raw(`{"jsonrpc":"2.0","id":${id + 1},"result":"x"}`) },
-  { name: "both", script: ({ id }) => raw(`{"jsonrpc":"2.0","id":${id},"result":"x","error":{"code":-32002}}`) },
-  { name: "neither", script: ({ id }) => raw(`{"jsonrpc":"2.0","id":${id}}`) },
-  { name: "a page", script: () => raw("<html>") },
-  { name: "huge", script: (r) => result(r, `"${"a".repeat(70_000)}"`) },
-  { name: "redirect", script: () => ({ write: http(308, "", { location: rpc.url }), after: "keep" }) },
-  { name: "stall", script: () => ({ after: "stall" }) },
-  { name: "stalled response", script: () => ({ write: whole.subarray(0, 100), after: "stall" }) },
-  { name: "half a response", script: () => ({ write: whole.subarray(0, 100), after: "end" }) },
-  { name: "half a response, reset", script: () => ({ write: whole.subarray(0, 20), after: "reset" }) },
-  { name: "reset", script: () => ({ after: "reset" }) },
-  { name: "end", script: () => ({ after: "end" }) },
-  { name: "no HTTP", script: () => ({ write: "hello\r\n\r\n", after: "end" }) },
-  { name: "response, then reset", script: (r) => ({ ...result(r, '"1111"'), after: "reset" }) },
-  ...[400, 402, 408, 409, 500, 502, 503, 504].map((status) => ({ name: `${status}`, script: () => raw("no", status) })),
-  ...[401, 403, 404, 405, 413, 415, 429].map((status) => ({
-    name: `${status}`,
-    script: () => raw("no", status),
-    proves: true,
-  })),
-  ...[-32000, -32603, -32004, -32014, 500].map((code) => ({
-    name: `${code}`,
-    script: ((r) => rpcError(r, { code })) as Script,
-  })),
-  ...[-32602, -32002, -32003, -32005, -32016].flatMap((code) =>
-    [200, 400, 429, 500].map((status) => ({
-      name: `${code} under ${status}`,
-      script: ((r) => rpcError(r, { code }, status)) as Script,
-      proves: true,
-    })),
-  ),
-  {
-    name: "processed already",
-    script: (r) => rpcError(r, { code: -32002, data: { err: "AlreadyProcessed" } }),
-  },
-  { name: "a duplicate", script: (r) => rpcError(r, { code: -32602, message: "duplicate transaction" }) },
-  { name: "429 with an unknown code", script: (r) => rpcError(r, { code: -32099 }, 429), proves: true },
-]
+const cut =
+  (length: number, after: "end" | "reset" | "stall"): Script =>
+  () => ({ write: whole.subarray(0, length), after })
+
+/** What a provider may do, by what its response proves. */
+const behaviours: Readonly<Record<"accepted" | "nothing" | "not submitted", readonly Script[]>> = {
+  accepted: [accepted, (r) => ({ ...accepted(r), after: "reset" })],
+  nothing: [
+    (r) => result(r, '"1111"'),
+    (r) => ({ ...result(r, '"1111"'), after: "reset" }),
+    (r) => result(r, "null"),
+    ({ id }) => raw(`{"jsonrpc":"2.0","id":${id + 1},"result":"x"}`),
+    ({ id }) => raw(`{"jsonrpc":"2.0","id":${id},"result":"x","error":{"code":-32002}}`),
+    ({ id }) => raw(`{"jsonrpc":"2.0","id":${id}}`),
+    () => raw("<html>"),
+    (r) => result(r, `"${"a".repeat(70_000)}"`),
+    () => ({ write: http(308, "", { location: rpc.url }), after: "keep" }),
+    () => ({ after: "stall" }),
+    cut(100, "stall"),
+    cut(100, "end"),
+    cut(20, "reset"),
+    () => ({ after: "reset" }),
+    () => ({ after: "end" }),
+    () => ({ write: "hello\r\n\r\n", after: "end" }),
+    ...[400, 402, 408, 409, 500, 502, 503, 504].map((status) => () => raw("no", status)),
+    ...[-32000, -32603, -32004, -32014, 500].map((code) => failing(code)),
+    (r) => rpcError(r, { code: -32002, data: { err: "AlreadyProcessed" } }),
+    (r) => rpcError(r, { code: -32602, message: "duplicate transaction" }),
+  ],
+  "not submitted": [
+    ...[401, 403, 404, 405, 413, 415, 429].map((status) => () => raw("no", status)),
+    ...[-32602, -32002, -32003, -32005, -32016].flatMap((code) =>
+      [200, 400, 429, 500].map((status) => failing(code, status)),
+    ),
+    failing(-32099, 429),
+  ],
+}
+const anyBehaviour = fc.constantFrom(
+  ...Object.entries(behaviours).flatMap(([proves, scripts]) => scripts.map((script) => ({ proves, script }))),
+)
 
 const scenario = fc.record({
-  behaviour: fc.constantFrom(...behaviours),
+  behaviour: anyBehaviour,
   connect: fc.oneof({ weight: 5, arbitrary: fc.constant("serve" as const) }, fc.constant("reset" as const)),
   /** Kept connections die before the send, unknown to the relay. */
   cutBefore: fc.boolean(),
@@ -119,7 +109,7 @@ test("with any provider, network and client: sent at most once, and not_submitte
       // A request whose client left at once may arrive only now.
       const results = records.map((record) => record.result)
       if (got.status === 200) {
-        expect(behaviour.accepts).toBe(true)
+        expect(behaviour.proves).toBe("accepted")
         expect(got.body).toEqual({ signature: idOf(transaction) })
         expect(results).toContain("accepted")
         return
@@ -130,7 +120,7 @@ test("with any provider, network and client: sent at most once, and not_submitte
         expect(results).toContain("unknown")
       } else {
         expect(submissionState).toBe("not_submitted")
-        expect(given === 0 || behaviour.proves === true).toBe(true)
+        expect(given === 0 || behaviour.proves === "not submitted").toBe(true)
         expect(results).toContain("rejected")
       }
     }),

@@ -53,12 +53,20 @@ const failure = (error: { code: number; message: string; data?: unknown }, statu
   body: { jsonrpc: "2.0", id: expect.any(Number) as number, error },
 })
 
+/** A response with the request's id and these members. */
+const rest =
+  (members: string, status = 200): Script =>
+  ({ id }) =>
+    raw(`{"jsonrpc":"2.0","id":${id},${members}}`, status)
+/** A response that breaks off. */
+const half =
+  (status: number, after: "end" | "reset"): Script =>
+  () => ({ write: http(status, "a".repeat(100)).subarray(0, 90), after })
+const httpError = (status: number): UpstreamResponse => ({ kind: "http-error", status })
+const cutOff: UpstreamResponse = { kind: "transport-error", started: true }
 const answers: Record<string, [Script, UpstreamResponse]> = {
   "a result": [(r) => result(r, '{"a":1}'), { kind: "result", result: { a: 1 } }],
-  "error: null next to a result": [
-    ({ id }) => raw(`{"jsonrpc":"2.0","id":${id},"result":1,"error":null}`),
-    { kind: "result", result: 1 },
-  ],
+  "error: null next to a result": [rest('"result":1,"error":null'), { kind: "result", result: 1 }],
   "an error": [
     (r) => rpcError(r, { code: -32005, data: { a: 1 } }),
     failure({ code: -32005, message: "", data: { a: 1 } }, 200),
@@ -67,55 +75,42 @@ const answers: Record<string, [Script, UpstreamResponse]> = {
   ...Object.fromEntries(
     [401, 403, 404, 405, 413, 415, 429].map((status): [string, [Script, UpstreamResponse]] => [
       `an error under status ${status}`,
-      [(r) => rpcError(r, { code: -32602 }, status), { kind: "http-error", status }],
+      [(r) => rpcError(r, { code: -32602 }, status), httpError(status)],
     ]),
   ),
-  "an error that has a message twice": [
-    ({ id }) => raw(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32602,"message":"known","message":""}}`),
-    { kind: "malformed" },
-  ],
-  "a 429 whose body breaks off": [
-    () => ({ write: http(429, "a".repeat(100)).subarray(0, 90), after: "reset" }),
-    { kind: "http-error", status: 429 },
-  ],
-  "a result under status 500": [
-    ({ id }) => raw(`{"jsonrpc":"2.0","id":${id},"result":1}`, 500),
-    { kind: "http-error", status: 500 },
-  ],
-  "a redirect": [
-    () => ({ write: http(307, "", { location: "/elsewhere" }), after: "keep" }),
-    { kind: "http-error", status: 307 },
-  ],
+  "a 429 whose body breaks off": [half(429, "reset"), httpError(429)],
+  "a result under status 500": [rest('"result":1', 500), httpError(500)],
+  "a redirect": [() => ({ write: http(307, "", { location: "/elsewhere" }), after: "keep" }), httpError(307)],
   "an error with another id": [
     () => raw('{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":""}}', 400),
-    { kind: "http-error", status: 400 },
+    httpError(400),
   ],
-  "both result and error": [
-    ({ id }) => raw(`{"jsonrpc":"2.0","id":${id},"result":null,"error":{"code":1,"message":""}}`),
-    { kind: "malformed" },
-  ],
-  "neither result nor error": [({ id }) => raw(`{"jsonrpc":"2.0","id":${id}}`), { kind: "malformed" }],
-  "another id": [({ id }) => raw(`{"jsonrpc":"2.0","id":${id + 1},"result":1}`), { kind: "malformed" }],
-  "our id as a string": [({ id }) => raw(`{"jsonrpc":"2.0","id":"${id}","result":1}`), { kind: "malformed" }],
-  "a batch": [({ id }) => raw(`[{"jsonrpc":"2.0","id":${id},"result":1}]`), { kind: "malformed" }],
-  "an error without a code": [(r) => rpcError(r, {}), { kind: "malformed" }],
-  "an error with a broken code": [(r) => rpcError(r, { code: -32002.5 }), { kind: "malformed" }],
-  "an error that is text": [({ id }) => raw(`{"jsonrpc":"2.0","id":${id},"error":"no"}`), { kind: "malformed" }],
-  "a page": [() => raw("<html>"), { kind: "malformed" }],
-  nothing: [() => raw(""), { kind: "malformed" }],
-  "bytes that are not UTF-8": [() => raw(Buffer.from([0x22, 0xff, 0x22])), { kind: "malformed" }],
-  "a body over the cap": [(r) => result(r, `"${"a".repeat(1000)}"`), { kind: "malformed" }],
-  "a rejection with a body over the limit": [() => raw("a".repeat(2000), 403), { kind: "http-error", status: 403 }],
-  "a reset after reading": [() => ({ after: "reset" }), { kind: "transport-error", started: true }],
-  "an end without a response": [() => ({ after: "end" }), { kind: "transport-error", started: true }],
-  "half a response": [
-    () => ({ write: http(200, "a".repeat(100)).subarray(0, 90), after: "end" }),
-    { kind: "transport-error", started: true },
-  ],
-  "no HTTP at all": [() => ({ write: "SSH-2.0-x\r\n", after: "keep" }), { kind: "transport-error", started: true }],
+  "a rejection with a body over the limit": [() => raw("a".repeat(2000), 403), httpError(403)],
+  "a reset after reading": [() => ({ after: "reset" }), cutOff],
+  "an end without a response": [() => ({ after: "end" }), cutOff],
+  "half a response": [half(200, "end"), cutOff],
+  "no HTTP at all": [() => ({ write: "SSH-2.0-x\r\n", after: "keep" }), cutOff],
+}
+const malformed: Record<string, Script> = {
+  "an error that has a message twice": rest('"error":{"code":-32602,"message":"known","message":""}'),
+  "both result and error": rest('"result":null,"error":{"code":1,"message":""}'),
+  "neither result nor error": ({ id }) => raw(`{"jsonrpc":"2.0","id":${id}}`),
+  "another id": ({ id }) => raw(`{"jsonrpc":"2.0","id":${id + 1},"result":1}`),
+  "our id as a string": ({ id }) => raw(`{"jsonrpc":"2.0","id":"${id}","result":1}`),
+  "a batch": ({ id }) => raw(`[{"jsonrpc":"2.0","id":${id},"result":1}]`),
+  "an error without a code": (r) => rpcError(r, {}),
+  "an error with a broken code": (r) => rpcError(r, { code: -32002.5 }),
+  "an error that is text": rest('"error":"no"'),
+  "a page": () => raw("<html>"),
+  nothing: () => raw(""),
+  "bytes that are not UTF-8": () => raw(Buffer.from([0x22, 0xff, 0x22])),
+  "a body over the cap": (r) => result(r, `"${"a".repeat(1000)}"`),
 }
 
-test.each(Object.entries(answers))("%s is read correctly, after one request", async (_name, [script, expected]) => {
+test.each([
+  ...Object.entries(answers),
+  ...Object.entries(malformed).map(([name, script]) => [name, [script, { kind: "malformed" }]] as const),
+])("%s is read correctly, after one request", async (_name, [script, expected]) => {
   rpc.script(script)
   expect(await call()).toEqual(expected)
   expect(rpc.requests).toHaveLength(1)
