@@ -16,12 +16,21 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 
 import { type Cluster, databaseAddress, internet, isFull, openCluster } from "./cluster.ts"
 import { noKubectl, renderKustomization } from "./kustomization.ts"
-import { callProxy, createProvider, hasPrograms, paddedBodies, reachedFrom, startDatabase } from "./namespaces.ts"
+import {
+  callers,
+  callProxy,
+  createProvider,
+  hasPrograms,
+  paddedBodies,
+  publishTransfers,
+  reachedFrom,
+  startDatabase,
+  streamUrl,
+} from "./namespaces.ts"
 
 const infra = join(import.meta.dirname, "..")
 const isMissing = redisProgram() === undefined || noKubectl || !hasPrograms("nft", "nginx", "openssl")
 const deployments = ["docs-server", "relay", "platform-api"] as const
-const streamUrl = "wss://streams.example.com/transfers"
 
 type Database = Awaited<ReturnType<typeof startDatabase>>
 type Reply = { readonly status: number; readonly text: string }
@@ -61,9 +70,10 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the Kubernetes ov
     return signatures.get(transaction)
   })
   let call: ReturnType<typeof callProxy>
-  const ask = (service: string, ...rest: [path: string, body?: string, headers?: Record<string, string>]) =>
+  const ask = (service: string, ...rest: [path: string, body?: string, headers?: Readonly<Record<string, string>>]) =>
     call(`${service}.example.com`, ...rest)
-  let authorization: Record<string, string>
+  const { signUp, tokenFor, journey } = callers(ask)
+  let authorization: Readonly<Record<string, string>>
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "svc-cluster-"))
@@ -82,10 +92,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the Kubernetes ov
     const owner = `postgres://svc_owner@127.0.0.1:${database.port}/svc`
     const roles = ["--quiet", "--set=ON_ERROR_STOP=1", `--file=${join(infra, "database-roles.sql")}`, owner]
     assert.equal(spawnSync("psql", roles).status, 0)
-    await exec(
-      pod("platform-api-1"),
-      `stack publish stacks/transfers.stack.json --name transfers --websocket-url ${streamUrl} --relay`.split(" "),
-    )
+    await exec(pod("platform-api-1"), publishTransfers.split(" "))
     await start(spare("valkey"))
     const startAll = (name: string) =>
       Promise.all(Array.from({ length: cluster.replicasOf(name) }, () => start(spare(name))))
@@ -96,8 +103,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the Kubernetes ov
     await others
     await publish()
     call = callProxy(pod("controller").at.get("outside") ?? "", 443)
-    const { api_key: key } = JSON.parse((await ask("api", "/api/agents/signup", "{}")).text) as { api_key: string }
-    authorization = { authorization: `Bearer ${key}` }
+    authorization = await signUp()
   }, 300_000)
 
   afterAll(async () => {
@@ -141,21 +147,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the Kubernetes ov
     })
   })
 
-  const tokenFor = async (scope: string): Promise<Record<string, string>> => {
-    const wanted = JSON.stringify({ websocket_url: streamUrl, scope })
-    const session = await ask("api", "/ws/sessions", wanted, authorization)
-    const { token } = JSON.parse(session.text) as { token: string }
-    return { authorization: `Bearer ${token}` }
-  }
-
-  test("the journey passes through the ingress: page, agent, token, relay", async () => {
-    expect((await ask("docs", "/stacks/transfers.md")).text).toContain(streamUrl)
-    const token = await tokenFor("transaction:inspect")
-    const height = await ask("relay", "/transactions/v1/block-height", "{}", token)
-    expect([height.status, JSON.parse(height.text)]).toEqual([200, { blockHeight: "123" }])
-    for (const service of ["api", "relay"])
-      expect(JSON.parse((await ask(service, "/health")).text)).toMatchObject({ limits: "shared" })
-  })
+  test("the journey passes through the ingress: page, agent, token, relay", journey)
 
   test("the largest body that a service accepts passes the ingress", async () => {
     const { status, text } = await ask("api", "/api/specs", `{}${" ".repeat(5_000_000)}`)
@@ -187,7 +179,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the Kubernetes ov
   /** Sends that are at the provider, which keeps them waiting until `held` is resolved. */
   const sendAndHold = async () => {
     held = Promise.withResolvers<void>()
-    const token = await tokenFor("transaction:send")
+    const token = await tokenFor("transaction:send", authorization)
     const payer = await generateKeyPairSigner()
     const sends = await Promise.all(
       Array.from({ length: 3 }, async (_, index) => {

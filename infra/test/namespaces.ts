@@ -7,9 +7,11 @@ import { realpathSync } from "node:fs"
 import { createServer, type IncomingMessage } from "node:http"
 import { request } from "node:https"
 import { dirname } from "node:path"
+import { json, text } from "node:stream/consumers"
 import { promisify } from "node:util"
 import { startPostgres, startProcess, type TestProcess } from "@svc/testing"
 
+type Headers = Readonly<Record<string, string>>
 export type Network = { readonly name: string; readonly prefix: string }
 export type Replica = {
   readonly name: string
@@ -147,23 +149,20 @@ export const createProvider = (
   answer: (method: string, params: readonly unknown[], from: string) => unknown = () => 123,
 ) =>
   createServer((incoming, response) => {
-    const chunks: Buffer[] = []
-    incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
-    incoming.on("end", async () => {
-      const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString()) as {
-        id: unknown
-        method: string
-        params: readonly unknown[]
-      }
-      const result = await answer(method, params, incoming.socket.remoteAddress ?? "")
-      response.setHeader("content-type", "application/json").end(JSON.stringify({ jsonrpc: "2.0", id, result }))
-    })
+    const respond = async (): Promise<void> => {
+      const call = (await json(incoming)) as { id: unknown; method: string; params: readonly unknown[] }
+      const result = await answer(call.method, call.params, incoming.socket.remoteAddress ?? "")
+      response.setHeader("content-type", "application/json")
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: call.id, result }))
+    }
+    // A caller may be killed.
+    respond().catch(() => response.destroy())
   })
 
 /** Sends requests from outside to the proxy at an address, each on a connection of its own. */
 export const callProxy =
   (at: string, port: number) =>
-  async (host: string, path: string, body?: string, headers: Readonly<Record<string, string>> = {}) => {
+  async (host: string, path: string, body?: string, headers: Headers = {}) => {
     const length =
       body === undefined ? {} : { "content-length": String(body.length), "content-type": "application/json" }
     const call = request({
@@ -177,11 +176,38 @@ export const callProxy =
       headers: { host, ...length, ...headers },
     }).end(body)
     const [response] = (await once(call, "response")) as [IncomingMessage]
-    const chunks: Buffer[] = []
-    for await (const chunk of response) chunks.push(chunk as Buffer)
-    return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }
+    return { status: response.statusCode ?? 0, text: await text(response) }
   }
 
 /** Bodies of 1, 10 and 100 KB: a JSON text and white space. */
-export const paddedBodies = (text = "{}"): readonly string[] =>
-  [1_024, 10_240, 102_400].map((size) => text + " ".repeat(size - text.length))
+export const paddedBodies = (content = "{}"): readonly string[] =>
+  [1_024, 10_240, 102_400].map((size) => content.padEnd(size))
+
+export const streamUrl = "wss://streams.example.com/transfers"
+/** What publishes the stack whose streams have this URL. */
+export const publishTransfers = `stack publish stacks/transfers.stack.json --name transfers --websocket-url ${streamUrl} --relay`
+
+/** What callers of a topology do: a service is the first part of a host name. */
+export const callers = (
+  ask: (service: string, path: string, body?: string, headers?: Headers) => Promise<{ status: number; text: string }>,
+) => {
+  const signUp = async (): Promise<Headers> => {
+    const { api_key: key } = JSON.parse((await ask("api", "/api/agents/signup", "{}")).text) as { api_key: string }
+    return { authorization: `Bearer ${key}` }
+  }
+  const tokenFor = async (scope: string, authorization: Headers): Promise<Headers> => {
+    const wanted = JSON.stringify({ websocket_url: streamUrl, scope })
+    const { token } = JSON.parse((await ask("api", "/ws/sessions", wanted, authorization)).text) as { token: string }
+    return { authorization: `Bearer ${token}` }
+  }
+  /** Page, agent, token, relay. */
+  const journey = async (): Promise<void> => {
+    assert.ok((await ask("docs", "/stacks/transfers.md")).text.includes(streamUrl))
+    const token = await tokenFor("transaction:inspect", await signUp())
+    const height = await ask("relay", "/transactions/v1/block-height", "{}", token)
+    assert.deepEqual([height.status, JSON.parse(height.text)], [200, { blockHeight: "123" }])
+    for (const service of ["api", "relay"])
+      assert.equal(Object(JSON.parse((await ask(service, "/health")).text)).limits, "shared")
+  }
+  return { signUp, tokenFor, journey }
+}

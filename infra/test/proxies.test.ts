@@ -8,6 +8,7 @@ import { type IncomingMessage, request as plainRequest } from "node:http"
 import { request, type RequestOptions } from "node:https"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { text as wholeText } from "node:stream/consumers"
 import { connect, type TLSSocket } from "node:tls"
 import { stripVTControlCharacters } from "node:util"
 import { freePort, startProcess, type TestProcess } from "@svc/testing"
@@ -169,10 +170,8 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
     const call = request({ ...base, ...options, headers: { host, ...(options.headers as Record<string, string>) } })
     call.end(body)
     const [response] = await once(call, "response")
-    const chunks: Buffer[] = []
-    for await (const chunk of response) chunks.push(chunk as Buffer)
     const { statusCode: status, headers } = response as IncomingMessage
-    return { status, headers, text: Buffer.concat(chunks).toString() }
+    return { status, headers, text: await wholeText(response as IncomingMessage) }
   }
 
   test("its configuration is valid, and each host name reaches its service over TLS with the client address", async () => {

@@ -1,8 +1,6 @@
-import { readFileSync } from "node:fs"
-import { join } from "node:path"
 import { beforeEach, expect, test } from "vitest"
-import { parse } from "yaml"
 
+import { readCompose } from "./compose-file.ts"
 import { lookUp, noKubectl, renderKustomization } from "./kustomization.ts"
 import { image, readers, secrets } from "./settings.ts"
 
@@ -37,18 +35,7 @@ test("relay and platform count in a server that only they can reach", async () =
     expect(ports).toEqual([{ protocol: "TCP", port: 6379 }])
 })
 
-type Service = {
-  readonly image?: string
-  readonly command?: readonly string[]
-  readonly environment?: Readonly<Record<string, string>>
-  readonly networks?: readonly string[]
-  readonly ports?: readonly string[]
-  readonly deploy?: { readonly replicas?: number }
-}
-const compose = parse(readFileSync(join(import.meta.dirname, "../compose.scaled.yaml"), "utf8"), { merge: true }) as {
-  services: Record<string, Service>
-  networks: Record<string, { internal?: boolean }>
-}
+const compose = readCompose("compose.scaled.yaml")
 
 test("compose: two relays and two platforms count in a server that only they reach and that keeps its data", () => {
   const { valkey, relay, "platform-api": platform, ...rest } = compose.services

@@ -3,15 +3,16 @@
 import assert from "node:assert/strict"
 import { execFileSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { redisProgram } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { parse } from "yaml"
 
+import { readCompose } from "./compose-file.ts"
 import {
+  callers,
   callProxy,
   createProvider,
   hasPrograms,
@@ -19,33 +20,15 @@ import {
   openNamespaces,
   paddedBodies,
   place,
+  publishTransfers,
   reachedFrom,
   type Replica,
   startDatabase,
 } from "./namespaces.ts"
 import { image } from "./settings.ts"
 
-type Service = {
-  readonly environment?: Readonly<Record<string, string>>
-  readonly entrypoint?: readonly string[]
-  readonly command?: readonly string[]
-  readonly networks?: readonly string[]
-  readonly env_file?: readonly string[]
-  readonly secrets?: readonly string[]
-  readonly deploy?: { readonly replicas?: number }
-}
-type Compose = {
-  readonly services: Readonly<Record<string, Service>>
-  readonly networks: Readonly<Record<string, { internal?: boolean; ipam?: { config: readonly { subnet: string }[] } }>>
-}
-
 const root = join(import.meta.dirname, "../..")
-const read = (file: string): Compose => {
-  const text = readFileSync(join(root, "infra", file), "utf8")
-  const filled = text.replaceAll(/\$\{[A-Z_]+(?::-([^}]*)|:\?[^}]*)\}/g, (_, fallback?: string) => fallback ?? "given")
-  return parse(filled, { merge: true }) as Compose
-}
-const [base, scaled] = [read("compose.yaml"), read("compose.scaled.yaml")]
+const [base, scaled] = [readCompose("compose.yaml"), readCompose("compose.scaled.yaml")]
 const networks = { ...base.networks, ...scaled.networks }
 const services = new Map(
   [...new Set([...Object.keys(base.services), ...Object.keys(scaled.services)])].map((name) => {
@@ -157,9 +140,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topol
     const [script = ""] = services.get("roles")?.command ?? []
     const roles = script.replaceAll("$$", "$").replace("/database-roles.sql", join(root, "infra/database-roles.sql"))
     await run("roles-1", roles)
-    const publish =
-      "stack publish stacks/transfers.stack.json --name transfers --websocket-url wss://streams.example.com/transfers --relay"
-    await run("platform-api-1", app("platform-api", publish))
+    await run("platform-api-1", app("platform-api", publishTransfers))
     const named = replicas.filter(({ service }) => ["docs-server", "relay", "platform-api"].includes(service))
     await Promise.all(named.map(({ name }) => startApp(name)))
     await start(
@@ -181,7 +162,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topol
   })
 
   const call = callProxy(replica("proxy-1").at.get("outside") ?? assert.fail(), 8443)
-  const ask = (service: string, ...rest: [path: string, body?: string, headers?: Record<string, string>]) =>
+  const ask = (service: string, ...rest: [path: string, body?: string, headers?: Readonly<Record<string, string>>]) =>
     call(`${service}.localhost`, ...rest)
 
   test("every service reaches only those of its networks, and only proxy and relay reach the internet", async () => {
@@ -207,20 +188,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topol
     })
   })
 
-  test("the journey passes through the proxy: page, agent, token, relay", async () => {
-    expect((await ask("docs", "/stacks/transfers.md")).text).toContain("wss://streams.example.com/transfers")
-    const { api_key: key } = JSON.parse((await ask("api", "/api/agents/signup", "{}")).text) as { api_key: string }
-    const wanted = JSON.stringify({
-      websocket_url: "wss://streams.example.com/transfers",
-      scope: "transaction:inspect",
-    })
-    const session = await ask("api", "/ws/sessions", wanted, { authorization: `Bearer ${key}` })
-    const { token } = JSON.parse(session.text) as { token: string }
-    const height = await ask("relay", "/transactions/v1/block-height", "{}", { authorization: `Bearer ${token}` })
-    expect([height.status, JSON.parse(height.text)]).toEqual([200, { blockHeight: "123" }])
-    for (const service of ["api", "relay"])
-      expect(JSON.parse((await ask(service, "/health")).text)).toMatchObject({ limits: "shared" })
-  })
+  test("the journey passes through the proxy: page, agent, token, relay", () => callers(ask).journey())
 
   test("while a replica stops, is dead and starts again, no read or POST is lost", async () => {
     const paths = { relay: "/transactions/v1/block-height", api: "/ws/sessions" }

@@ -1,5 +1,6 @@
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
+import { buffer } from "node:stream/consumers"
 
 /**
  * What a proxy does to one request, beside passing it on.
@@ -51,12 +52,6 @@ export type FaultProxyOptions = {
   readonly late?: () => Promise<void>
 }
 
-const readAll = async (message: IncomingMessage): Promise<Buffer> => {
-  const chunks: Buffer[] = []
-  for await (const chunk of message) if (Buffer.isBuffer(chunk)) chunks.push(chunk)
-  return Buffer.concat(chunks)
-}
-
 /** An HTTP proxy on a free loopback port that loses, delays and repeats, and keeps a ledger of it. */
 export const startFaultProxy = async ({ target, choose, late = async () => {} }: FaultProxyOptions) => {
   const ledger: LedgerEntry[] = []
@@ -68,7 +63,7 @@ export const startFaultProxy = async ({ target, choose, late = async () => {} }:
       active++
       const { method, url: path, headers } = incoming
       const outgoing = forward({ hostname, port, method, path, headers, agent: false }, (answer) => {
-        readAll(answer).then(
+        buffer(answer).then(
           (bytes) => resolve({ status: answer.statusCode ?? 502, headers: answer.headers, body: bytes }),
           reject,
         )
@@ -78,7 +73,7 @@ export const startFaultProxy = async ({ target, choose, late = async () => {} }:
     }).finally(() => active--)
 
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = await readAll(incoming)
+    const body = await buffer(incoming)
     const asked = { path: incoming.url ?? "", body: body.toString() }
     const fault = choose(asked)
     const entry: LedgerEntry = { ...asked, fault, statuses: [] }
