@@ -21,6 +21,7 @@ import {
   callProxy,
   createProvider,
   hasPrograms,
+  journeyEnd,
   paddedBodies,
   publishTransfers,
   reachedFrom,
@@ -147,7 +148,9 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the Kubernetes ov
     })
   })
 
-  test("the journey passes through the ingress: page, agent, token, relay", journey)
+  test("the journey passes through the ingress: page, agent, token, relay", async () => {
+    expect(await journey()).toEqual(journeyEnd)
+  })
 
   test("the largest body that a service accepts passes the ingress", async () => {
     const { status, text } = await ask("api", "/api/specs", `{}${" ".repeat(5_000_000)}`)

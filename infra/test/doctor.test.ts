@@ -336,8 +336,8 @@ const rows = (
     ["warn", warnings],
   ] as const
 ).flatMap(([verdict, of]) =>
-  Object.entries(of).flatMap(([app, checks]) =>
-    Object.entries(checks).flatMap(([check, all]) =>
+  Object.entries(of).flatMap(([app, byCheck]) =>
+    Object.entries(byCheck).flatMap(([check, all]) =>
       all.map(([name, env, text, next = /./]) => ({ name, verdict, app: app as App, check, env, text, next })),
     ),
   ),

@@ -16,6 +16,7 @@ import {
   callProxy,
   createProvider,
   hasPrograms,
+  journeyEnd,
   type Namespaces,
   openNamespaces,
   paddedBodies,
@@ -188,7 +189,9 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topol
     })
   })
 
-  test("the journey passes through the proxy: page, agent, token, relay", () => callers(ask).journey())
+  test("the journey passes through the proxy: page, agent, token, relay", async () => {
+    expect(await callers(ask).journey()).toEqual(journeyEnd)
+  })
 
   test("while a replica stops, is dead and starts again, no read or POST is lost", async () => {
     const paths = { relay: "/transactions/v1/block-height", api: "/ws/sessions" }
