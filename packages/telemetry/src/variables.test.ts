@@ -48,6 +48,10 @@ const postsTo =
   (...paths: readonly string[]): After =>
   (collector) =>
     expect(collector.received.map(({ url }) => url)).toEqual(expect.arrayContaining([...paths]))
+const postsOnlyTo =
+  (path: string): After =>
+  (collector) =>
+    expect(collector.received.map(({ url }) => url)).toEqual([path])
 const isProtobufAt =
   (path: string): After =>
   (collector) =>
@@ -83,10 +87,7 @@ const noTraces = { OTEL_TRACES_EXPORTER: "none" }
 const noMetrics = { OTEL_METRICS_EXPORTER: "none" }
 
 const rows: Readonly<Record<string, Row>> = {
-  OTEL_SDK_DISABLED: {
-    value: "TRUE",
-    during: ({ telemetry }) => expect(telemetry).toBeUndefined(),
-  },
+  OTEL_SDK_DISABLED: { value: "TRUE", during: ({ telemetry }) => expect(telemetry).toBeUndefined() },
   OTEL_SERVICE_NAME: {
     value: "mine",
     env: { OTEL_RESOURCE_ATTRIBUTES: "service.name=other" },
@@ -110,14 +111,8 @@ const rows: Readonly<Record<string, Row>> = {
   },
   OTEL_TRACES_SAMPLER: { value: "always_OFF", after: noSpans },
   OTEL_TRACES_SAMPLER_ARG: { value: "0", env: { OTEL_TRACES_SAMPLER: "traceidratio" }, after: noSpans },
-  OTEL_TRACES_EXPORTER: {
-    value: "none",
-    after: (collector) => expect(collector.received.map(({ url }) => url)).toEqual(["/v1/metrics"]),
-  },
-  OTEL_METRICS_EXPORTER: {
-    value: "none",
-    after: (collector) => expect(collector.received.map(({ url }) => url)).toEqual(["/v1/traces"]),
-  },
+  OTEL_TRACES_EXPORTER: { value: "none", after: postsOnlyTo("/v1/metrics") },
+  OTEL_METRICS_EXPORTER: { value: "none", after: postsOnlyTo("/v1/traces") },
   OTEL_BSP_SCHEDULE_DELAY: {
     value: "1",
     env: noMetrics,
@@ -127,11 +122,7 @@ const rows: Readonly<Record<string, Row>> = {
       expect(posts(collector, "/v1/traces")).toBeDefined()
     },
   },
-  OTEL_BSP_EXPORT_TIMEOUT: {
-    value: "20",
-    env: { ...quick, ...noMetrics },
-    during: givesUp("Timeout"),
-  },
+  OTEL_BSP_EXPORT_TIMEOUT: { value: "20", env: { ...quick, ...noMetrics }, during: givesUp("Timeout") },
   OTEL_BSP_MAX_QUEUE_SIZE: {
     value: "2",
     env: { OTEL_BSP_MAX_EXPORT_BATCH_SIZE: "2" },
@@ -145,19 +136,13 @@ const rows: Readonly<Record<string, Row>> = {
     value: "1",
     after: (collector) => expect(collector.at("/v1/traces")).toHaveLength(3),
   },
-  OTEL_ATTRIBUTE_COUNT_LIMIT: {
-    value: "1",
-    after: hasAttributes({ one: "abcdef" }),
-  },
+  OTEL_ATTRIBUTE_COUNT_LIMIT: { value: "1", after: hasAttributes({ one: "abcdef" }) },
   OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT: {
     value: "1",
     env: { OTEL_ATTRIBUTE_COUNT_LIMIT: "100" },
     after: hasAttributes({ one: "abcdef" }),
   },
-  OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT: {
-    value: "2",
-    after: hasAttributes({ one: "ab", two: "ab" }),
-  },
+  OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT: { value: "2", after: hasAttributes({ one: "ab", two: "ab" }) },
   OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: {
     value: "2",
     env: { OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT: "100" },
@@ -208,15 +193,8 @@ const rows: Readonly<Record<string, Row>> = {
     after: (collector) =>
       expect(gunzipSync(posts(collector, "/v1/traces")?.body ?? "").toString()).toContain("svc-things"),
   },
-  OTEL_EXPORTER_OTLP_TIMEOUT: {
-    value: "20",
-    env: quick,
-    during: givesUp("Request timed out"),
-  },
-  OTEL_EXPORTER_OTLP_CERTIFICATE: {
-    value: "/nowhere",
-    after: logs("Failed to read root certificate file"),
-  },
+  OTEL_EXPORTER_OTLP_TIMEOUT: { value: "20", env: quick, during: givesUp("Request timed out") },
+  OTEL_EXPORTER_OTLP_CERTIFICATE: { value: "/nowhere", after: logs("Failed to read root certificate file") },
   OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: {
     value: "/nowhere",
     after: logs("Failed to read client certificate chain file"),
