@@ -1,4 +1,5 @@
 // Inspects JSON texts without parsing them. Strings are skipped by the engine's own search, and nothing recurses.
+// Codes of characters: 0x22 is a quote, 0x2c a comma, 0x3a a colon, 0x5b and 0x5d are brackets, 0x5c is a backslash, 0x7b and 0x7d are braces.
 
 const stringEnd = (json: string, start: number): number => {
   let end = json.indexOf('"', start + 1)
@@ -19,35 +20,23 @@ export const duplicateKey = (json: string): string | undefined => {
   const levels: (Set<string> | undefined)[] = []
   let keyNext = false
   for (let i = 0; i < json.length; i++) {
-    switch (json.charCodeAt(i)) {
-      case 0x7b: // {
-        levels.push(new Set())
-        keyNext = true
-        break
-      case 0x5b: // [
-        levels.push(undefined)
-        keyNext = false
-        break
-      case 0x7d: // }
-      case 0x5d: // ]
-        levels.pop()
-        keyNext = false
-        break
-      case 0x2c: // ,
-        keyNext = levels.at(-1) !== undefined
-        break
-      case 0x22: {
-        const start = i
-        i = stringEnd(json, start)
-        if (!keyNext) break
-        const key = String(JSON.parse(json.slice(start, i + 1)))
-        const keys = levels.at(-1)
-        if (keys?.has(key)) return key
-        keys?.add(key)
-        keyNext = false
-        break
-      }
-      default:
+    const code = json.charCodeAt(i)
+    if (code === 0x7b || code === 0x5b) {
+      keyNext = code === 0x7b
+      levels.push(keyNext ? new Set() : undefined)
+    } else if (code === 0x7d || code === 0x5d) {
+      levels.pop()
+      keyNext = false
+    } else if (code === 0x2c) keyNext = levels.at(-1) !== undefined
+    else if (code === 0x22) {
+      const start = i
+      i = stringEnd(json, start)
+      if (!keyNext) continue
+      const key = String(JSON.parse(json.slice(start, i + 1)))
+      const keys = levels.at(-1)
+      if (keys?.has(key)) return key
+      keys?.add(key)
+      keyNext = false
     }
   }
   return undefined
