@@ -4,13 +4,14 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Worker } from "node:worker_threads"
 import { containerHeap, createTestDatabase, freePort, readPageTables, startProcess, startReceiver } from "@svc/testing"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, expect, test } from "vitest"
 import { temporaryFolder } from "../apps/platform-api/test/service.ts"
 import { residentMb } from "../bench/ground.ts"
 import { allocatorSettings } from "../infra/services.ts"
 import type { Order } from "./attacker.ts"
 import { ask, attackers, attacksOn, largeVersion, mayRetry, smallVersion, type Resource } from "./attacks.ts"
 import { publishStack } from "./publish-stack.ts"
+import { beforeTests } from "./start-service.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
 const attackMs = full ? 20_000 : 50
@@ -79,10 +80,7 @@ const open = async () => {
   const targets = { platform, docs, relay, stack: "large", agents }
   return { services, targets, publisher }
 }
-let ground: Awaited<ReturnType<typeof open>>
-beforeAll(async () => {
-  ground = await open()
-})
+const ground = beforeTests(open)
 
 const none = attacksOn({ platform: "", docs: "", relay: "", stack: "", agents: [] }, attack)
 const resources = Object.keys(none) as Resource[]

@@ -3,17 +3,14 @@ import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { delimiter, dirname, join } from "node:path"
 import { startProcess } from "@svc/testing"
 import { z } from "zod"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import { differences, shownJson } from "../apps/docs-server/test/content/compare-response.ts"
 import { fencesOf } from "../apps/docs-server/test/content/steps.ts"
-import { type Instance, startInstance } from "../scripts/running/instance.ts"
+import { startInstance } from "../scripts/running/instance.ts"
 import { ownNodeFolder } from "./own-node.ts"
+import { beforeTests } from "./start-service.ts"
 
-let instance: Instance
-beforeAll(async () => {
-  instance = await startInstance()
-}, 180_000)
-afterAll(() => instance?.stop())
+const instance = beforeTests(startInstance, ({ stop }) => stop())
 
 /** A JSON value with its fields, and the types of what they hold. */
 const shapeOf = (value: unknown): unknown =>

@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
 
-import { type Instance, startInstance } from "../scripts/running/instance.ts"
+import { startInstance } from "../scripts/running/instance.ts"
 import { makeOwner } from "./journey/owner.ts"
 import { journey } from "./journey/journey.ts"
+import { beforeTests } from "./start-service.ts"
 
-let instance: Instance
-beforeAll(async () => {
-  instance = await startInstance(undefined, makeOwner)
-}, 180_000)
-afterAll(() => instance?.stop())
+const instance = beforeTests(
+  () => startInstance(undefined, makeOwner),
+  ({ stop }) => stop(),
+)
 
 test("from one URL an agent gets a confirmed transfer, a rotated key and live records, with real clients", async () => {
   const taken: string[] = []

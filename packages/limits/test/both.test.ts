@@ -1,7 +1,8 @@
 import { createClient } from "redis"
 import fc from "fast-check"
-import { startRedis, type TestRedis } from "@svc/testing"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { startRedis } from "@svc/testing"
+import { describe, expect, test } from "vitest"
+import { beforeTests } from "../../../test/start-service.ts"
 import type { Bucket } from "../src/index.ts"
 import { createStoreKeys } from "../src/store-keys.ts"
 import { hasStore, open } from "./open.ts"
@@ -27,13 +28,8 @@ describe.each([
   ["counted in a store", true],
 ])("limits %s", (_, shared) => {
   describe.skipIf(shared && !hasStore)("agree", () => {
-    let redis: TestRedis | undefined
+    const redis = shared ? beforeTests(startRedis, ({ stop }) => stop()) : undefined
     let runs = 0
-    beforeAll(async () => {
-      if (shared) redis = await startRedis()
-    })
-    afterAll(() => redis?.stop())
-
     const openOne = () => open(redis === undefined ? { now: () => 0 } : { url: redis.url, prefix: `both${++runs}` })
 
     const follow = async (
@@ -109,11 +105,7 @@ describe.each([
 })
 
 describe.skipIf(!hasStore)("a bucket of the store", () => {
-  let redis: TestRedis
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterAll(() => redis.stop())
+  const redis = beforeTests(startRedis, ({ stop }) => stop())
 
   test("counts what is at most 60 s old, and returns when that ends", async () => {
     const admin = await createClient({ url: redis.url }).connect()

@@ -1,7 +1,8 @@
 import { createClient } from "redis"
 import { setTimeout as delay } from "node:timers/promises"
-import { startRedis, startSlowPath, type TestRedis } from "@svc/testing"
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
+import { startRedis, startSlowPath } from "@svc/testing"
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import { beforeTests } from "../../../test/start-service.ts"
 import type { Bucket, Limits } from "../src/index.ts"
 import { reasonOf } from "../src/store.ts"
 import { hasStore, open } from "./open.ts"
@@ -10,16 +11,12 @@ const bucket = (limit: number, key = "k"): Bucket => ({ table: "t", group: "g", 
 const lease = 60_000
 
 describe.skipIf(!hasStore)("limits in a store", () => {
-  let redis: TestRedis
+  const redis = beforeTests(startRedis, ({ stop }) => stop())
   let running: Limits[]
   let told: string[]
   let clock: number
   let prefixes = 0
   let prefix: string
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterAll(() => redis.stop())
   beforeEach(() => {
     running = []
     told = []
