@@ -9,12 +9,8 @@ type Validity = { readonly from: number; readonly to: number }
 const validityOf = ({ hostname, port }: URL): Promise<Validity | undefined> =>
   new Promise((resolve) => {
     // Whether it is trusted is what the request has told.
-    const socket = connect({
-      host: hostname,
-      port: Number(port || 443),
-      servername: hostname,
-      rejectUnauthorized: false,
-    })
+    const target = { host: hostname, port: Number(port || 443), servername: hostname }
+    const socket = connect({ ...target, rejectUnauthorized: false })
     const end = (validity?: Validity): void => {
       socket.destroy()
       resolve(validity)
@@ -60,60 +56,43 @@ export const checkPublicUrl = async (
   url: string | undefined,
   at: number,
 ): Promise<readonly Finding[]> => {
-  if (url === undefined)
-    return [
-      warn(
-        "public-url",
-        `${variable} isn't set: clients are told a URL of this machine`,
-        `Set ${variable} to the URL that clients use.`,
-      ),
-    ]
+  const check = "public-url"
+  if (url === undefined) {
+    const unset = `${variable} isn't set: clients are told a URL of this machine`
+    return [warn(check, unset, `Set ${variable} to the URL that clients use.`)]
+  }
   const target = new URL(url)
   const ends = target.protocol === "https:" ? await certificate(variable, target, at) : []
   const answer = await ask(`${url}/livez`, { headers: { "x-svc-doctor": "1" } })
-  if ("reason" in answer)
-    return [
-      ...ends,
-      warn(
-        "public-url",
-        `${url} doesn't answer (${answer.reason})`,
-        stepAfter(answer.reason, "Start the service and the proxy, then run doctor again."),
-      ),
-    ]
-  const elsewhere = redirected("public-url", variable, url, answer)
+  if ("reason" in answer) {
+    const next = stepAfter(answer.reason, "Start the service and the proxy, then run doctor again.")
+    return [...ends, warn(check, `${url} doesn't answer (${answer.reason})`, next)]
+  }
+  const elsewhere = redirected(check, variable, url, answer)
   if (elsewhere !== undefined) return [...ends, elsewhere]
   if (answer.status !== 200) {
     const next = `Correct ${variable}, its path too, or point the proxy at the service's port.`
-    return [...ends, fail("public-url", `${url}/livez answers ${answer.status}`, next)]
+    return [...ends, fail(check, `${url}/livez answers ${answer.status}`, next)]
   }
   const health = await ask(`${url}/health`)
   const there = "body" in health ? serviceOf(health.body) : undefined
-  if (there !== service)
-    return [
-      ...ends,
-      fail(
-        "public-url",
-        `${variable} leads to ${there ?? "another server"}`,
-        `Set it to the URL of ${service}, or correct the proxy.`,
-      ),
-    ]
-  const found = [...ends, pass("public-url", `${url} answers`)]
+  if (there !== service) {
+    const next = `Set it to the URL of ${service}, or correct the proxy.`
+    return [...ends, fail(check, `${variable} leads to ${there ?? "another server"}`, next)]
+  }
+  const found = [...ends, pass(check, `${url} answers`)]
   const seen = answer.header("x-svc-client-address")
   if (seen === undefined) return found
   const [address = "", forwarded] = seen.split("; ")
-  const trusted = "Set SVC_TRUSTED_PROXY_CIDRS to the proxy's network: its address is in the log's warning."
   if (forwarded === "ignored") {
-    return [
-      ...found,
-      fail("client-address", "the proxy's forwarding header is ignored: all clients share one limit", trusted),
-    ]
+    const text = "the proxy's forwarding header is ignored: all clients share one limit"
+    const next = "Set SVC_TRUSTED_PROXY_CIDRS to the proxy's network: its address is in the log's warning."
+    return [...found, fail("client-address", text, next)]
   }
   if (forwarded === "none" && target.protocol === "https:" && isPublic(url)) {
     const text = `the proxy hides its clients: all of them count as ${address}`
-    return [
-      ...found,
-      fail("client-address", text, "Let the proxy set X-Forwarded-For, and set SVC_TRUSTED_PROXY_CIDRS."),
-    ]
+    const next = "Let the proxy set X-Forwarded-For, and set SVC_TRUSTED_PROXY_CIDRS."
+    return [...found, fail("client-address", text, next)]
   }
   return [...found, pass("client-address", `this request came from ${address}`)]
 }

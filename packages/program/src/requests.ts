@@ -1,3 +1,4 @@
+import { parseJson } from "@svc/common/json-object"
 import { request } from "undici"
 import { type Finding, fail, pass, warn } from "./doctor.ts"
 
@@ -59,14 +60,6 @@ const reasonOf = (error: unknown): string => {
   return name === "TimeoutError" ? `no answer within ${deadlineMs / 1000} s` : String(code ?? name)
 }
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** Makes one request, without following redirects. */
 export const ask = async (
   url: string,
@@ -79,7 +72,7 @@ export const ask = async (
   try {
     const { statusCode, headers, body } = await request(url, { ...options, signal: AbortSignal.timeout(deadlineMs) })
     const header = (name: string) => [headers[name]].flat()[0]
-    return { status: statusCode, header, body: parsed(await body.text()) }
+    return { status: statusCode, header, body: parseJson(await body.text()) }
   } catch (error) {
     return { reason: reasonOf(error) }
   }

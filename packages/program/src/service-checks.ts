@@ -22,14 +22,11 @@ const checkEnvironment = ({ NODE_ENV = "", NODE_EXTRA_CA_CERTS: file = "" }: Env
   if (!modes.has(NODE_ENV))
     found.push(warn("settings", `NODE_ENV ${JSON.stringify(NODE_ENV)} isn't production`, "Set it to production."))
   // Node only warns of it.
-  if (file !== "" && codeOfRead(file) !== undefined)
-    found.push(
-      fail(
-        "settings",
-        `NODE_EXTRA_CA_CERTS: the file can't be read (${codeOfRead(file)})`,
-        "Correct its path, or its mode: the service's user must be able to read it.",
-      ),
-    )
+  const code = file === "" ? undefined : codeOfRead(file)
+  if (code !== undefined) {
+    const next = "Correct its path, or its mode: the service's user must be able to read it."
+    found.push(fail("settings", `NODE_EXTRA_CA_CERTS: the file can't be read (${code})`, next))
+  }
   return found
 }
 
@@ -49,25 +46,19 @@ const checkOpenFiles = (connections: number): readonly Finding[] => {
   const limits = codeOfRead("/proc/self/limits") === undefined ? readFileSync("/proc/self/limits", "utf8") : ""
   const most = Number(/^Max open files +\S+ +(\d+)/m.exec(limits)?.[1] ?? Infinity)
   if (most >= connections + ownFiles) return []
-  return [
-    warn(
-      "open-files",
-      `this process can open ${most} files, and SVC_HTTP_MAX_CONNECTIONS allows ${connections} connections`,
-      "Raise the limit (LimitNOFILE of systemd, `ulimit -n` of a shell), or lower SVC_HTTP_MAX_CONNECTIONS.",
-    ),
-  ]
+  const text = `this process can open ${most} files, and SVC_HTTP_MAX_CONNECTIONS allows ${connections} connections`
+  const next = "Raise the limit (LimitNOFILE of systemd, `ulimit -n` of a shell), or lower SVC_HTTP_MAX_CONNECTIONS."
+  return [warn("open-files", text, next)]
 }
 
-const checkProxies = (networks: readonly { readonly prefix: number; readonly family: string }[]): readonly Finding[] =>
-  networks.some(({ prefix, family }) => prefix < (family === "ipv4" ? 8 : 16))
-    ? [
-        fail(
-          "trusted-proxies",
-          "SVC_TRUSTED_PROXY_CIDRS trusts strangers: whoever sends X-Forwarded-For chooses the address that is limited",
-          "Set it to the networks of your proxies alone.",
-        ),
-      ]
-    : []
+const checkProxies = (
+  networks: readonly { readonly prefix: number; readonly family: string }[],
+): readonly Finding[] => {
+  if (!networks.some(({ prefix, family }) => prefix < (family === "ipv4" ? 8 : 16))) return []
+  const text =
+    "SVC_TRUSTED_PROXY_CIDRS trusts strangers: whoever sends X-Forwarded-For chooses the address that is limited"
+  return [fail("trusted-proxies", text, "Set it to the networks of your proxies alone.")]
+}
 
 const listenCode = (host: string, port: number): Promise<string | undefined> =>
   new Promise((resolve) => {
@@ -90,11 +81,8 @@ const checkPort = async (service: Service, host: string, setting: string, port: 
   const answers = await Promise.all(hosts.map((one) => ask(`http://${one}:${port}/health`)))
   if (answers.some((answer) => "body" in answer && serviceOf(answer.body) === service))
     return pass("port", `${service} runs at ${setting} ${port}`)
-  return fail(
-    "port",
-    `${setting} ${port} is taken by another program`,
-    `Set another ${setting}, or stop what \`ss -ltnp\` shows there.`,
-  )
+  const next = `Set another ${setting}, or stop what \`ss -ltnp\` shows there.`
+  return fail("port", `${setting} ${port} is taken by another program`, next)
 }
 
 const checkPorts = async (

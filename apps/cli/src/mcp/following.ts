@@ -1,5 +1,6 @@
 // The views that this process follows from the first call on, so that nothing is lost between two calls.
 import { randomUUID } from "node:crypto"
+import { EventEmitter, once } from "node:events"
 import type { Condition, ConnectionState } from "@svc/client"
 import { ownError } from "@svc/client/http"
 import { createFilter, fieldType } from "@svc/client/where"
@@ -71,11 +72,9 @@ const follow = (opened: Opened, key: string | undefined, onEnd: () => void) => {
   let first = 0
   let failure: { readonly error: unknown } | undefined
   let isLive = false
-  const waiting = new Set<() => void>()
+  const events = new EventEmitter().setMaxListeners(0)
+  const tell = (): void => void events.emit("news")
 
-  const tell = (): void => {
-    for (const wake of waiting) wake()
-  }
   const run = async (): Promise<void> => {
     const changesIn = createLater()
     const onState = ({ kind }: ConnectionState): void => {
@@ -108,20 +107,12 @@ const follow = (opened: Opened, key: string | undefined, onEnd: () => void) => {
       tell()
     })
 
-  /** Waits for more. Undefined once the signal aborts. */
-  const more = async (signal: AbortSignal): Promise<true | undefined> => {
+  /** Waits for more. False once the signal aborts. */
+  const more = async (signal: AbortSignal): Promise<boolean> => {
     if (failure !== undefined) throw failure.error
-    if (signal.aborted) return undefined
-    await new Promise<void>((resolve) => {
-      const wake = (): void => {
-        waiting.delete(wake)
-        signal.removeEventListener("abort", wake)
-        resolve()
-      }
-      waiting.add(wake)
-      signal.addEventListener("abort", wake)
-    })
-    return signal.aborted ? undefined : true
+    // It rejects when the signal aborts.
+    await once(events, "news", { signal }).catch(() => {})
+    return !signal.aborted
   }
   const cursorAt = (place: number): string => `${id}.${place}`
   const end = (): number => first + log.length
@@ -131,7 +122,7 @@ const follow = (opened: Opened, key: string | undefined, onEnd: () => void) => {
     now: async (signal: AbortSignal) => {
       for (;;) {
         if (records !== undefined && isLive) return { records, next: cursorAt(end()) }
-        if ((await more(signal)) === undefined) return undefined
+        if (!(await more(signal))) return undefined
       }
     },
     /** The changes after a cursor, as soon as there are some, each with the cursor after it. Empty once the signal aborts. */
@@ -146,11 +137,11 @@ const follow = (opened: Opened, key: string | undefined, onEnd: () => void) => {
         place = end()
         const next = cursorAt(place)
         const seen = found.filter(({ changes }) => changes.length > 0)
-        if (seen.length > 0 || (await more(signal)) === undefined) return { seen, next }
+        if (seen.length > 0 || !(await more(signal))) return { seen, next }
       }
     },
     /** Whether a call waits for it. */
-    isAsked: (): boolean => waiting.size > 0,
+    isAsked: (): boolean => events.listenerCount("news") > 0,
     leave: (): void => leaving.abort(),
   }
 }

@@ -1,5 +1,4 @@
-import type { Environment } from "../settings/settings.ts"
-import { variable } from "../settings/settings.ts"
+import { type Environment, variable } from "../settings/settings.ts"
 
 /** How text for people looks. */
 export type Style = {

@@ -3,9 +3,8 @@ import { populate, type Population } from "./fields.ts"
 import type { Context, EntityPlan } from "./plan.ts"
 import { inKind, same, textOf, type Value } from "./value.ts"
 
-/** A change to the record with this key, or to the records whose indexed fields have the looked-up value. */
+/** A change to the record of an entity with this key, or to the records whose indexed fields have the looked-up value. */
 export type Patch = {
-  readonly entity: string
   readonly target: { readonly key: string } | { readonly lookup: string; readonly account?: string }
   readonly context: Context
   readonly writes: readonly { readonly path: string; readonly population: Population; readonly value: Value }[]

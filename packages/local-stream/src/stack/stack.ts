@@ -27,7 +27,7 @@ export const updatesIn = ({ blocks, accounts }: Batch, { programs }: Plan): Upda
   return [...written, ...instructions]
 }
 
-const patchesFor = ({ name: entity, handlers }: EntityPlan, update: Update): Patch[] => {
+const patchesFor = ({ handlers }: EntityPlan, update: Update): Patch[] => {
   const { kind, name, context } = update
   return handlers.flatMap((handler) => {
     if (handler.program !== update.program || handler.kind !== kind || handler.name !== name) return []
@@ -38,13 +38,9 @@ const patchesFor = ({ name: entity, handlers }: EntityPlan, update: Update): Pat
     const writes = handler.mappings
       .filter(({ holds }) => holds(update.value))
       .map(({ path, population, read }) => ({ path, population, value: read(update) }))
-    return [{ entity, target: handler.key.lookup ? lookup : { key }, context, writes }]
+    return [{ target: handler.key.lookup ? lookup : { key }, context, writes }]
   })
 }
-
-/** The changes that an update makes to a stack's records. */
-const interpret = ({ entities }: Plan, update: Update): Patch[] =>
-  entities.flatMap((entity) => patchesFor(entity, update))
 
 /**
  * Makes a version of a stack, with its views and no records yet.
@@ -71,8 +67,10 @@ export const createStack = (ast: unknown, { name, version }: { name: string; ver
     plan,
     /** Applies updates in their order, and sends the changes to subscribers. */
     apply: (updates: readonly Update[]): void => {
-      for (const patch of updates.flatMap((update) => interpret(plan, update))) {
-        entities.get(patch.entity)?.records.apply(patch)
+      for (const update of updates) {
+        for (const entity of entities.values()) {
+          for (const patch of patchesFor(entity, update)) entity.records.apply(patch)
+        }
       }
       for (const { records, channels } of entities.values()) channels.publish(records.take())
     },

@@ -24,6 +24,7 @@ const selection = {
     )
     .optional(),
 }
+type Selection = z.output<z.ZodObject<typeof selection>>
 
 /** Some frameworks write the list of `in` as JSON text. */
 const withList = ({ value: given, ...condition }: Condition): Condition => {
@@ -33,7 +34,7 @@ const withList = ({ value: given, ...condition }: Condition): Condition => {
 
 const open = async (
   { context, following }: Pick<Call, "context" | "following">,
-  { stack, view, key, where }: z.output<z.ZodObject<typeof selection>>,
+  { stack, view, key, where }: Selection,
 ) => {
   const opened = await openView(context(), stack, view)
   const matches = filterFor(opened, where?.map(withList))
@@ -65,15 +66,7 @@ const isTooLarge = (error: unknown): boolean =>
   error instanceof SvcError && (error.code === "snapshot-limit-exceeded" || error.code === "snapshot-too-large")
 
 /** Why a result has no records, and what to do; an empty text for one that has some. */
-const whyEmpty = (
-  view: string,
-  {
-    key,
-    where,
-    count,
-    all,
-  }: Pick<z.output<z.ZodObject<typeof selection>>, "key" | "where"> & Record<"count" | "all", number>,
-): string => {
+const whyEmpty = (view: string, { key, where }: Selection, count: number, all: number): string => {
   if (count > 0) return ""
   if (all > 0 && where !== undefined) return `None of its ${all} records fulfils where; without where you see them.`
   if (key === undefined) return `${view} has no records now: wait_for_change waits for the first.`
@@ -132,7 +125,7 @@ export const recordTools = [
       const isAll = !truncated && found.size <= limit
       const part = schema.entities.flatMap(({ views }) => views.filter(({ id }) => id === view).map(keptPart)).join("")
       const more = isAll
-        ? whyEmpty(view, { ...given, count: found.size, all: read.records.size })
+        ? whyEmpty(view, given, found.size, read.records.size)
         : truncated
           ? "Name fewer fields, or narrow where."
           : limit < 100
