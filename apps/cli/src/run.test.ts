@@ -34,31 +34,28 @@ test("a terminal gets types without control characters, a pipe gets them unchang
   expect((await call(["types", "a", "--at", "1"], {}, false)).stdout).toBe(hostile)
 })
 
-test("headings are bold on a terminal, unless NO_COLOR or a dumb terminal says otherwise", async () => {
-  const [heading = "", row = ""] = (await explore([], {})).stdout.split("\n")
-  expect(heading.startsWith("\u001b[1mSTACK") && heading.endsWith("\u001b[22m")).toBe(true)
-  expect(row).toMatch(/^mining/)
-  for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }]) {
-    expect((await explore([], env)).stdout).toMatch(/^STACK.*\nmining/)
-  }
-  expect((await explore([], { NO_COLOR: "" })).stdout).toContain("\u001b[1m")
-  expect((await explore([], {}, false)).stdout).toMatch(/^STACK/)
-})
-
-test("help and errors have colors on a terminal, unless NO_COLOR or FORCE_COLOR decides; documents never do", async () => {
-  const isColored = (text: string): boolean => text.includes("\u001b[3")
+test("tables, help and errors have styles on a terminal, unless the environment decides; documents never do", async () => {
   const calls: readonly (readonly [Record<string, string>, boolean, boolean])[] = [
     [{}, true, true],
     [{}, false, false],
+    [{ TERM: "dumb" }, true, false],
     [{ FORCE_COLOR: "1" }, false, true],
     [{ FORCE_COLOR: "0" }, true, false],
+    [{ NO_COLOR: "" }, true, true],
     [{ NO_COLOR: "1", FORCE_COLOR: "1" }, true, false],
   ]
   for (const [env, isTTY, expected] of calls) {
-    const help = await call(["--help"], env, isTTY)
-    const wrong = await call(["nope"], env, isTTY)
-    expect([isColored(help.stdout), isColored(wrong.stderr)]).toEqual([expected, expected])
-    expect((await call(["explore", "--json"], env, isTTY)).stdout).not.toContain("\u001b")
+    const [help, wrong, table] = await Promise.all(
+      [["--help"], ["nope"], ["explore"]].map((words) => call(words, env, isTTY)),
+    )
+    const shown = [help?.stdout, wrong?.stderr].map((text = "") => text.includes("\u001b[3"))
+    expect([...shown, table?.stdout.startsWith("\u001b[1mSTACK")], JSON.stringify(env)).toEqual([
+      expected,
+      expected,
+      expected,
+    ])
+    expect(table?.stdout).toMatch(/\nmining/)
+    expect((await explore(["--json"], env, isTTY)).stdout).not.toContain("\u001b")
   }
 })
 

@@ -131,37 +131,41 @@ const successOf = (operation: Operation | undefined): Schema | undefined =>
 const documentOf = async (service: Service): Promise<OpenApi> =>
   JSON.parse(await readFile(join(import.meta.dirname, `../../../apps/${service}/openapi.json`), "utf8"))
 
-/** The types of one service's document: its named responses, and the schemas of these names. */
-const typesIn = ({ paths, components }: OpenApi, responses: Named, schemas: readonly string[]): string[] => [
-  ...responses.map(([name, about, method, path]) => {
-    const schema = successOf(paths[path]?.[method]) ?? {}
-    // A schema of another document than the platform's has no type of its own.
-    const referred = components.schemas[schema.$ref?.split("/").at(-1) ?? ""]
-    return `/** ${about} */\nexport type ${name} = ${typeOf(referred ?? schema)}\n`
-  }),
-  ...schemas.map((name) => {
-    const schema = components.schemas[name] ?? {}
-    return `${comment(schema.description)}export type ${name} = ${typeOf(schema)}\n`
-  }),
-]
+/** A type with its comment, which may be missing. */
+const typeNamed = (name: string, about: string | undefined, schema: Schema = {}): string =>
+  `${comment(about)}export type ${name} = ${typeOf(schema)}\n`
+
+/** The responses of a service's document that have names. A schema of another document than the platform's has no type of its own. */
+const responsesIn = ({ paths, components }: OpenApi, responses: Named): string[] =>
+  responses.map(([name, about, method, path]) => {
+    const schema = successOf(paths[path]?.[method])
+    return typeNamed(name, about, components.schemas[schema?.$ref?.split("/").at(-1) ?? ""] ?? schema)
+  })
+
+const schemasIn = ({ components: { schemas } }: OpenApi, names: readonly string[]): string[] =>
+  names.map((name) => typeNamed(name, schemas[name]?.description, schemas[name]))
 
 /** The TypeScript of the services' responses, as their committed OpenAPI documents describe them. */
 const answerTypes = async (): Promise<string> => {
-  const [platform, relay, docs] = (await Promise.all(
-    (["platform-api", "relay", "docs-server"] as const).map(documentOf),
-  )) as [OpenApi, OpenApi, OpenApi]
-  const bodies = sent.map(([name, about, method, path]) => {
-    const schema = platform.paths[path]?.[method]?.requestBody?.content["application/json"]?.schema ?? {}
-    return `/** ${about} */\nexport type ${name} = ${typeOf(schema)}\n`
-  })
-  // An error is a class of the library's own.
-  const schemas = Object.keys(platform.components.schemas).filter((name) => name !== "Error")
+  const [platform, relay, docs] = [
+    await documentOf("platform-api"),
+    await documentOf("relay"),
+    await documentOf("docs-server"),
+  ]
   const types = [
-    ...typesIn(platform, named["platform-api"], []),
-    ...bodies,
-    ...typesIn(platform, [], schemas),
-    ...typesIn(relay, named.relay, []),
-    ...typesIn(docs, named["docs-server"], docsSchemas),
+    ...responsesIn(platform, named["platform-api"]),
+    ...sent.map(([name, about, method, path]) => {
+      const body = platform.paths[path]?.[method]?.requestBody?.content["application/json"]
+      return typeNamed(name, about, body?.schema)
+    }),
+    // An error is a class of the library's own.
+    ...schemasIn(
+      platform,
+      Object.keys(platform.components.schemas).filter((name) => name !== "Error"),
+    ),
+    ...responsesIn(relay, named.relay),
+    ...responsesIn(docs, named["docs-server"]),
+    ...schemasIn(docs, docsSchemas),
   ]
   return `// Made by \`pnpm openapi\` from the services' OpenAPI documents.\n\n${types.join("\n")}`
 }

@@ -4,12 +4,12 @@ import type { Clock } from "../src/index.ts"
 type Sleeper = { readonly at: number; readonly wake: () => void }
 
 /** Time that passes only when nobody has anything else to do: an hour of waiting is over at once. */
-export const createVirtualClock = (random: () => number = () => 0.5) => {
+export const createVirtualClock = () => {
   let now = 0
   let sleepers: Sleeper[] = []
   const clock: Clock = {
     now: () => now,
-    random,
+    random: () => 0.5,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         const sleeper = {

@@ -47,11 +47,8 @@ export const createFaucet = (svm: Svm) => {
         (timed) => kit.appendTransactionMessageInstructions(instructions, timed),
         kit.compileTransaction,
       )
-      const signature = sign(
-        null,
-        Uint8Array.from(compiled.messageBytes),
-        privateKey,
-      ) as Uint8Array as kit.SignatureBytes
+      const bytes: Uint8Array = sign(null, Uint8Array.from(compiled.messageBytes), privateKey)
+      const signature = bytes as kit.SignatureBytes
       return readWire(kit.getBase64EncodedWireTransaction({ ...compiled, signatures: { [own]: signature } }))
     },
   }

@@ -1,5 +1,6 @@
 import { commitments } from "@svc/common/chain-constants"
-import { isAddress, isSignature, type Address, type Signature } from "@solana/kit"
+import { isSignature } from "@svc/common/transaction-parts"
+import { isAddress, type Address, type Signature } from "@solana/kit"
 import { z } from "zod"
 import { invalidParams } from "./rpc.ts"
 
@@ -13,11 +14,7 @@ export const u64 = z
   .refine((value) => value <= maxU64, "more than a u64 holds")
 
 export const address = z.string().refine((text): text is Address => isAddress(text), "not an address")
-// Unlike similar functions, isSignature throws at a character outside the alphabet.
-const base58 = /^[1-9A-HJ-NP-Za-km-z]+$/
-export const signature = z
-  .string()
-  .refine((text): text is Signature => base58.test(text) && isSignature(text), "not a signature")
+export const signature = z.string().refine((text): text is Signature => isSignature(text), "not a signature")
 
 const given = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
 const or = <T extends z.ZodType, const Value>(schema: T, fallback: Value) =>

@@ -4,7 +4,7 @@ import { compileExpression } from "../src/stack/expression.ts"
 import { createStack } from "../src/stack/stack.ts"
 import { transformation } from "../src/stack/value.ts"
 import { embedded, from, handler, lookup, path, set } from "./ast.ts"
-import { thingAst } from "./naive.ts"
+import { thingAst } from "./things.ts"
 
 test("what a stack uses that isn't supported is listed by field and view", () => {
   const [idl] = thingAst.idls

@@ -36,18 +36,13 @@ const install = async (project: string, path: string, content: Uint8Array): Prom
   return old === undefined ? "created" : "updated"
 }
 
-const isFolder = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  )
-
 /** `svc init`: installs the skill files. All are fetched and checked before the first is written. */
 export const init = async (context: Context): Promise<Outcome> => {
   const here = { ...context, prefersCopy: true } as const
   const project = context.options["dir"] ?? "."
   const skills = await fetchSkills(context, await serviceUrl("docs", here))
-  const folders = [".agents", ...((await isFolder(join(project, ".claude"))) ? [".claude"] : [])]
+  const claude = await stat(join(project, ".claude")).catch(() => undefined)
+  const folders = [".agents", ...(claude?.isDirectory() === true ? [".claude"] : [])]
   const files: { path: string; result: Result }[] = []
   for (const folder of folders) {
     for (const { name, content } of skills) {

@@ -2,12 +2,12 @@ import type { Stack, StackSchema, StackWithSchema } from "@svc/client"
 import { pipelineSteps } from "@svc/common/stack-views"
 import type { Style } from "../output/style.ts"
 import { pairs, plain, table } from "../output/table.ts"
+import type { WithRecords } from "./records-now.ts"
 import type { Entity } from "./stack.ts"
 
 type Type = StackSchema["types"][number]
-type WithRecords<Described> = Described & { readonly records?: Readonly<Record<string, number>> }
 
-/** How many records of all entities the stream has now, if it tells. */
+/** How many records of all entities a stack has. */
 const recordsOf = ({ records }: WithRecords<object>): number | undefined =>
   records && Object.values(records).reduce((sum, count) => sum + count, 0)
 

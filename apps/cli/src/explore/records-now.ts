@@ -6,11 +6,11 @@ import { copyUrls } from "../settings/settings.ts"
 
 const timeoutMs = 1000
 
-/** How many records each entity of a stack has now. */
-type Records = { readonly records?: Readonly<Record<string, number>> }
+/** A stack, and how many records each of its entities has now, if its stream server tells. */
+export type WithRecords<Stack> = Stack & { readonly records?: Readonly<Record<string, number>> }
 
 /** What a stream server reports of a stack at /health, if it's a server that does. */
-const recordsIn = (body: unknown, stack: string): Records => {
+const recordsIn = (body: unknown, stack: string): WithRecords<object> => {
   const { stacks }: { readonly stacks?: unknown } = isObject(body) ? body : {}
   const { entities }: { readonly entities?: unknown } = Object(
     isObject(stacks) && Object.hasOwn(stacks, stack) ? stacks[stack] : undefined,
@@ -27,7 +27,7 @@ const recordsIn = (body: unknown, stack: string): Records => {
 export const withRecords = async <Stack extends { readonly name: string; readonly websocket_url: string }>(
   context: Context,
   stacks: readonly Stack[],
-): Promise<readonly (Stack & Records)[]> => {
+): Promise<readonly WithRecords<Stack>[]> => {
   const { stream_url: stream } = await copyUrls(context)
   const isOwn = ({ websocket_url }: Stack): boolean => stream !== undefined && websocket_url.startsWith(`${stream}/`)
   if (stream === undefined || !stacks.some(isOwn)) return stacks

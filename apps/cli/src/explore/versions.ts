@@ -25,16 +25,13 @@ export const versions = async (context: Context): Promise<Outcome> => {
   return { json: list, text: (style) => table(heading, rows, style) }
 }
 
-/** The versions that options name. */
-const versionOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text))
-
 /** `svc diff STACK [--from N] [--to M]`: what changed for readers. */
 export const diff = async (context: Context): Promise<Outcome> => {
   const [name = ""] = context.args
-  const [from, to] = [context.options["from"], context.options["to"]].map(versionOf)
+  const { from, to } = context.options
   const answer = await readDiff(await apiForReading(context), name, {
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
+    ...(from !== undefined && { from: Number(from) }),
+    ...(to !== undefined && { to: Number(to) }),
   })
   const rows = changeRows(answer)
   return {

@@ -1,4 +1,4 @@
-import { getBase58Decoder } from "@solana/kit"
+import { base58 } from "@svc/common/base58"
 import { isObject } from "@svc/common/json-object"
 
 /** A value of a record. Integers of 64 bits and more are bigint here, and decimal strings in JSON. */
@@ -38,13 +38,12 @@ export const valueAt = (root: Value, path: readonly string[]): Value =>
 export const toJson = (value: unknown): string =>
   JSON.stringify(value, (_name, item: unknown) => (typeof item === "bigint" ? String(item) : item))
 
-const base58 = getBase58Decoder()
 const isBytes = (value: Value): value is readonly number[] =>
   Array.isArray(value) && value.every((item) => Number.isInteger(item) && Number(item) >= 0 && Number(item) < 256)
 
 /** A value as text, for an index or a key. Bytes become base58. */
 export const textOf = (value: Value): string => {
-  if (isBytes(value)) return base58.decode(Uint8Array.from(value))
+  if (isBytes(value)) return base58(value)
   return typeof value === "object" ? toJson(value) : String(value)
 }
 
