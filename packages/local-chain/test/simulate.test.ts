@@ -1,15 +1,11 @@
 import { AccountRole, address, generateKeyPairSigner, getAddressEncoder, getProgramDerivedAddress } from "@solana/kit"
 import type { Address } from "@solana/kit"
-import { afterEach, beforeEach, expect, test } from "vitest"
+import { afterAll, expect, test } from "vitest"
 import { call, littleEndian, memo, systemProgram, transfer, unsigned } from "@svc/testing/solana"
 import { signed, startChain } from "./fixture.ts"
-import type { Chain } from "./fixture.ts"
 
-let chain: Chain
-beforeEach(async () => {
-  chain = await startChain()
-})
-afterEach(() => chain.close())
+const chain = await startChain()
+afterAll(chain.close)
 
 const unknownHash = "11111111111111111111111111111111"
 const latest = async () => (await chain.rpc.getLatestBlockhash().send()).value.blockhash

@@ -6,16 +6,12 @@ import {
   SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE,
 } from "@solana/kit"
 import type { Base64EncodedWireTransaction, Signature } from "@solana/kit"
-import { afterEach, beforeEach, expect, test } from "vitest"
+import { afterAll, expect, test } from "vitest"
 import { memo, transfer, unsigned } from "@svc/testing/solana"
 import { signed, startChain } from "./fixture.ts"
-import type { Chain } from "./fixture.ts"
 
-let chain: Chain
-beforeEach(async () => {
-  chain = await startChain()
-})
-afterEach(() => chain.close())
+const chain = await startChain()
+afterAll(chain.close)
 
 const latest = async () => (await chain.rpc.getLatestBlockhash().send()).value.blockhash
 const send = (wire: Base64EncodedWireTransaction, skipPreflight = false) =>

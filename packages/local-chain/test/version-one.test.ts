@@ -1,14 +1,10 @@
 import { generateKeyPairSigner, getBase58Decoder } from "@solana/kit"
-import { afterEach, beforeEach, expect, test } from "vitest"
+import { afterAll, expect, test } from "vitest"
 import { firstSignatureOf, memo, messageOf, transfer, usualLimits } from "@svc/testing/solana"
 import { signedV1, startChain } from "./fixture.ts"
-import type { Chain } from "./fixture.ts"
 
-let chain: Chain
-beforeEach(async () => {
-  chain = await startChain()
-})
-afterEach(() => chain.close())
+const chain = await startChain()
+afterAll(chain.close)
 
 const idOf = (wire: string): string => getBase58Decoder().decode(firstSignatureOf(wire))
 const base64 = { encoding: "base64", preflightCommitment: "confirmed" }

@@ -102,8 +102,8 @@ const createClient = (stack: ReturnType<typeof startThings>, { view: id, key, sk
 }
 
 /** What a window shows to a client that has just come. */
-const snapshotOf = (...client: Parameters<typeof createClient>): Map<string, Json> => {
-  const { connect, records } = createClient(...client)
+const snapshotOf = (...given: Parameters<typeof createClient>): Map<string, Json> => {
+  const { connect, records } = createClient(...given)
   connect()
   return records()
 }
