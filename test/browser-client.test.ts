@@ -9,13 +9,13 @@ import { fencesOf } from "../apps/docs-server/test/content/steps.ts"
 import { bundle, bundled } from "../packages/client/scripts/bundle.ts"
 import { amount, recipientOf } from "../packages/client/test/payment-process.ts"
 import { createPayer } from "../packages/client/test/payments.ts"
-import { type Instance, startInstance } from "../scripts/running/instance.ts"
-import { type Browser, noBrowser, startChromium, type Tab } from "./browser/chromium.ts"
+import { noBrowser, testBrowser, type Tab } from "./browser/chromium.ts"
 import { type PageServer, startPageServer } from "./browser/page-server.ts"
 import { newKeys } from "./browser/new-keys.ts"
 import { createWallet } from "@svc/testing/wallet"
 import { startReceiver } from "@svc/testing"
 import { operate } from "../scripts/running/operate.ts"
+import { testInstance } from "./start-service.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
 
@@ -34,8 +34,8 @@ type Given = {
 }
 
 describe.skipIf(noBrowser)("the client library in a page", () => {
-  let instance: Instance
-  let browser: Browser
+  const browser = testBrowser()
+  const instance = testInstance(undefined, openToPages)
   let server: PageServer
   let origin: string
   let key: string
@@ -46,8 +46,6 @@ describe.skipIf(noBrowser)("the client library in a page", () => {
     return tab
   }
   beforeAll(async () => {
-    browser = await startChromium()
-    instance = await startInstance(undefined, openToPages)
     const folder = await mkdtemp(join(tmpdir(), "svc-client-page-"))
     await bundle(folder, { minify: true })
     const scripts = bundled.map(async (file) => [`/${file}`, await readFile(join(folder, file), "utf8")] as const)
@@ -55,12 +53,8 @@ describe.skipIf(noBrowser)("the client library in a page", () => {
     await rm(folder, { recursive: true })
     origin = `http://localhost:${server.port}`
     key = (await newKeys(instance.apiUrl, origin)).publishable
-  }, 180_000)
-  afterAll(async () => {
-    await browser?.close()
-    await server?.close()
-    await instance?.stop()
   })
+  afterAll(() => server?.close())
 
   test("opens a session with a publishable key, submits what a wallet signed, and sees it land", async () => {
     const tab = await openTab()

@@ -9,6 +9,8 @@ import platform from "../apps/platform-api/openapi.json" with { type: "json" }
 import relay from "../apps/relay/openapi.json" with { type: "json" }
 import released from "../scripts/released.json" with { type: "json" }
 import { explanationOf } from "../packages/errors/src/errors.ts"
+import { fieldsOf, type Schema } from "../apps/docs-server/scripts/reference/fields.ts"
+import { lookupIn, openApiDocument } from "../apps/docs-server/scripts/reference/operation-page.ts"
 import { loadCorpus } from "../apps/docs-server/src/corpus/corpus.ts"
 import { tools } from "../apps/docs-server/src/mcp/tools.ts"
 import { errors as platformErrors } from "../apps/platform-api/src/errors.ts"
@@ -35,52 +37,32 @@ const tableOf = (page: string, heading: string, column: string): PageTable => {
 }
 const firstCells = (table: PageTable): string[] => table.rows.flatMap(([cell = ""]) => codeIn(cell))
 
-type Schema = {
-  $ref?: string
-  properties?: Record<string, Schema>
-  items?: Schema
-  anyOf?: Schema[]
-  allOf?: Schema[]
-  enum?: string[]
-}
-type Operation = {
-  parameters?: { in: string; name: string; schema: Schema }[]
-  requestBody?: { content: Record<string, { schema: Schema }> }
-  responses: Record<string, { content?: Record<string, { schema: Schema }> }>
-}
-type Service = { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, Schema> } }
-const services = { platform, relay } as unknown as Record<"platform" | "relay", Service>
+const services = { platform: openApiDocument.parse(platform), relay: openApiDocument.parse(relay) }
+type Service = keyof typeof services
 
-const resolve = (service: Service, schema: Schema | undefined): Schema =>
-  schema?.$ref === undefined
-    ? (schema ?? {})
-    : resolve(service, service.components.schemas[schema.$ref.split("/").at(-1) ?? ""])
-const fieldsOf = (service: Service, schema: Schema | undefined): string[] => {
-  const { properties = {}, items, anyOf = [], allOf = [] } = resolve(service, schema)
-  const below = [...(items === undefined ? [] : [items]), ...anyOf, ...allOf]
-  return [...new Set([...Object.keys(properties), ...below.flatMap((one) => fieldsOf(service, one))])]
-}
-const operationOf = (name: "platform" | "relay", operation: string): Operation => {
+/** The members of a schema, or of its items. */
+const membersOf = (service: Service, schema: Schema = {}): string[] =>
+  fieldsOf(schema, lookupIn(services[service]), true)
+    .map(({ name }) => name.replace(/^\[\]\./, ""))
+    .filter((name) => !/[.[]/.test(name))
+const schemaOf = (name: string): Schema => services.platform.components.schemas[name] ?? {}
+const operationOf = (service: Service, operation: string) => {
   const [method = "", path = ""] = operation.split(" ")
-  const found = services[name].paths[path]?.[method.toLowerCase()]
-  if (found === undefined) throw new Error(`no operation ${operation}`)
-  return found
+  return services[service].paths[path]?.[method.toLowerCase()] ?? expect.fail(`no operation ${operation}`)
 }
-const jsonOf = (body: { content?: Record<string, { schema: Schema }> } | undefined) =>
-  body?.content?.["application/json"]?.schema
-const request = (name: "platform" | "relay", operation: string): string[] =>
-  fieldsOf(services[name], jsonOf(operationOf(name, operation).requestBody))
-const response = (name: "platform" | "relay", operation: string): string[] => {
-  const { responses } = operationOf(name, operation)
-  return fieldsOf(services[name], jsonOf(responses["200"] ?? responses["201"]))
+const request = (service: Service, operation: string): string[] =>
+  membersOf(service, operationOf(service, operation).requestBody?.content["application/json"]?.schema)
+const response = (service: Service, operation: string): string[] => {
+  const { responses } = operationOf(service, operation)
+  return membersOf(service, (responses["200"] ?? responses["201"])?.content?.["application/json"]?.schema)
 }
 const query = (operation: string): string[] =>
   (operationOf("platform", operation).parameters ?? []).filter((one) => one.in === "query").map(({ name }) => name)
 const shapeOf = (type: string): string[] =>
   clientMessage.options.filter((one) => one.shape.type.value === type).flatMap((one) => Object.keys(one.shape))
 const relayPath = "POST /transactions/v1"
-const keyUsage = services.platform.components.schemas["Usage"]?.properties?.["days"]?.items?.properties?.["keys"]
-const change = services.platform.components.schemas["RegistryChange"]
+const keyUsage = schemaOf("Usage").properties?.["days"]?.items?.properties?.["keys"]
+const change = schemaOf("RegistryChange")
 
 const stacks = readdirSync(join(content, "../../platform-api/stacks")).flatMap((file) =>
   file.endsWith(".stack.json") ? [file.slice(0, -".stack.json".length)] : [],
@@ -110,7 +92,7 @@ const compared: [page: string, heading: string, column: string, expected: readon
   ["agents.md", "Sign up", "Field", request("platform", "POST /api/agents/signup")],
   ["keys.md", "List keys", "Field", response("platform", "GET /api/agents/me/keys")],
   ["keys.md", "Rotate a key", "Field", request("platform", "POST /api/agents/me/keys/{id}/rotate")],
-  ["keys.md", "Usage", "Field", fieldsOf(services.platform, keyUsage)],
+  ["keys.md", "Usage", "Field", membersOf("platform", keyUsage)],
   ["keys.md", "Mint another key", "Field", request("platform", "POST /api/agents/me/keys")],
   ["sessions.md", "Mint a token", "Request field", request("platform", "POST /ws/sessions")],
   ["sessions.md", "Mint a token", "Response field", response("platform", "POST /ws/sessions")],
@@ -123,8 +105,8 @@ const compared: [page: string, heading: string, column: string, expected: readon
   ],
   ["registry.md", "List stacks", "Query parameter", query("GET /api/registry")],
   ["notifications.md", "Get notified", "Query parameter", query("GET /api/registry/changes")],
-  ["notifications.md", "Fields and kinds", "Field", fieldsOf(services.platform, change)],
-  ["notifications.md", "Fields and kinds", "`kind`", change?.properties?.["kind"]?.enum ?? []],
+  ["notifications.md", "Fields and kinds", "Field", membersOf("platform", change)],
+  ["notifications.md", "Fields and kinds", "`kind`", (change.properties?.["kind"]?.enum ?? []).map(String)],
   ["relay.md", "latest-blockhash", "Field", request("relay", `${relayPath}/latest-blockhash`)],
   ["relay.md", "fee", "Field", request("relay", `${relayPath}/fee`)],
   ["relay.md", "simulate", "Field", request("relay", `${relayPath}/simulate`)],
@@ -181,10 +163,8 @@ test("the skill lists every operator of an AST, with its spellings and kind", ()
 })
 
 test.each(["registry.md", "skills/svc-consume/SKILL.md"])("%s has all parts of a view's schema", (page) => {
-  const entity = resolve(services.platform, services.platform.components.schemas["StackSchema"]).properties?.[
-    "entities"
-  ]?.items
-  const members = Object.keys(resolve(services.platform, entity?.properties?.["views"]?.items).properties ?? {})
+  const fields = fieldsOf(schemaOf("StackSchema"), lookupIn(services.platform), false)
+  const members = fields.flatMap(({ name }) => /^entities\[\]\.views\[\]\.(\w+)$/.exec(name)?.[1] ?? [])
   const told = tablesOf(page)
     .flatMap(firstCells)
     .flatMap((cell) => /^views\[\]\.(\w+)$/.exec(cell)?.[1] ?? [])
@@ -204,7 +184,7 @@ test.each([
 test("svc and the pages name each language of types", () => {
   const { parameters = [] } = operationOf("platform", "GET /api/registry/{name}/types")
   const language = parameters.find(({ name }) => name === "language")
-  expect(languages).toEqual(language?.schema.enum)
+  expect(languages).toEqual(language?.schema?.enum)
   for (const page of ["registry.md", "command-line.md"])
     expect(languages.filter((one) => !readFileSync(join(content, page), "utf8").includes(one))).toEqual([])
 })

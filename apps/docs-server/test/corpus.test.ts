@@ -1,21 +1,17 @@
 import { execFileSync } from "node:child_process"
-import { mkdir, symlink, writeFile } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { symlink, writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import { beforeEach, expect, test } from "vitest"
 import { testFolder } from "../../../test/start-service.ts"
 import { loadCorpus } from "../src/corpus/corpus.ts"
+import { writeFiles } from "./pages.ts"
 
 let dir: string
 beforeEach(async () => {
   dir = await testFolder()
 })
 
-const write = async (files: Readonly<Record<string, string | Uint8Array>>): Promise<void> => {
-  for (const [file, text] of Object.entries(files)) {
-    await mkdir(dirname(join(dir, file)), { recursive: true })
-    await writeFile(join(dir, file), text)
-  }
-}
+const write = (files: Parameters<typeof writeFiles>[1]) => writeFiles(dir, files)
 
 test.each([
   [

@@ -1,7 +1,8 @@
-import { createServer, type Server } from "node:http"
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
+import { startReceiver } from "@svc/testing"
+import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest"
+import { beforeTests } from "../../../test/start-service.ts"
 import { createRegistry } from "../src/site/registry.ts"
-import { start } from "./start.ts"
+import { testServer } from "./start.ts"
 
 const stack = (name: string, more: object = {}) => ({
   name,
@@ -29,11 +30,7 @@ let stacks: { readonly name: string; readonly schema?: unknown }[]
 let latest: unknown[]
 let status: number
 let asked: number
-let api: Server
-const apiUrl = (): string => {
-  const address = api.address()
-  return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
-}
+const api = beforeTests(startReceiver, ({ close }) => close())
 
 beforeEach(() => {
   stacks = [
@@ -46,41 +43,32 @@ beforeEach(() => {
   asked = 0
 })
 
-beforeAll(async () => {
-  api = createServer((request, response) => {
-    if (request.url?.startsWith("/api/registry/changes") === true) {
+beforeAll(() =>
+  api.answer(({ url, headers }, response) => {
+    if (url.startsWith("/api/registry/changes")) {
       response.writeHead(status).end(JSON.stringify({ changes: latest, next: 0 }))
       return
     }
     asked++
-    const [, alone] = /^\/api\/registry\/([^/?]+)\/schema$/.exec(request.url ?? "") ?? []
+    const [, alone] = /^\/api\/registry\/([^/?]+)\/schema$/.exec(url) ?? []
     if (alone !== undefined) {
       response.writeHead(status).end(JSON.stringify(stacks.find(({ name }) => name === alone)))
       return
     }
-    const query = new URL(request.url ?? "", "http://api").searchParams
+    const query = new URL(url, "http://api").searchParams
     const offset = Number(query.get("offset") ?? 0)
     const end = offset + (query.has("include") ? 2 : 100)
     const etag = `"${JSON.stringify(stacks).length}"`
     const more = end < stacks.length ? { link: `</api/registry?include=schema&offset=${end}>; rel="next"` } : {}
-    const isKnown = request.headers["if-none-match"] === etag
+    const isKnown = headers["if-none-match"] === etag
     response.writeHead(status === 200 && isKnown ? 304 : status, { etag, ...more })
     response.end(isKnown ? undefined : JSON.stringify(stacks.slice(offset, end)))
-  }).listen(0, "127.0.0.1")
-  await new Promise((resolve) => api.once("listening", resolve))
-})
-afterAll(() => api.close())
-
-let stops: (() => unknown)[] = []
-afterEach(async () => {
-  await Promise.all(stops.map((stop) => stop()))
-  stops = []
-})
+  }),
+)
 
 /** The product's own pages, and the registry of the platform above. */
 const serve = async () => {
-  const server = await start({ SVC_API_URL: apiUrl() })
-  stops.push(() => server.close())
+  const server = await testServer({ SVC_API_URL: api.url })
   const get = (path: string, accept = "text/html") =>
     fetch(server.url + path, { headers: { accept } }).then(async (answer) => ({
       status: answer.status,
@@ -189,7 +177,7 @@ test("while the API is unavailable the last copy is served with a notice; withou
   const logged: unknown[] = []
   const log = { info: (text: unknown) => logged.push(text), warn: (about: unknown) => logged.push(about) }
   const registry = createRegistry({
-    readFrom: apiUrl(),
+    readFrom: api.url,
     apiUrl: "https://api.example",
     log,
     baseUrl: "https://docs.example",
@@ -197,7 +185,7 @@ test("while the API is unavailable the last copy is served with a notice; withou
     wallClock: () => Date.parse("2026-11-23T06:10:00Z"),
     onChange: () => changes++,
   })
-  stops.push(() => registry.close())
+  onTestFinished(registry.close)
   let changes = 0
   await registry.refresh()
   expect(registry.copy()).toBeUndefined()
@@ -227,7 +215,7 @@ test("while the API is unavailable the last copy is served with a notice; withou
   await registry.refresh()
   expect([...(registry.copy()?.pages.keys() ?? [])]).toEqual(["stacks", "stacks/auctions", "stacks/half"])
   expect([registry.note(), changes, registry.isAnswering()]).toEqual([undefined, 2, true])
-  const away = (reason: string) => ({ host: new URL(apiUrl()).host, reason })
+  const away = (reason: string) => ({ host: new URL(api.url).host, reason })
   const again = "the platform can be read again"
   expect(logged).toEqual([away("the registry answered 503"), again, away("the registry answered 500"), again])
 })

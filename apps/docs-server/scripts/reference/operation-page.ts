@@ -87,7 +87,8 @@ export const operationsOf = ({ paths, tags }: OpenApi): Operation[] => {
   return all.sort((a, b) => placeOf(a, tags) - placeOf(b, tags))
 }
 
-const lookupIn =
+/** The schemas of a document by their `$ref`. */
+export const lookupIn =
   ({ components }: OpenApi): Lookup =>
   (ref) => {
     const found = components.schemas[ref.split("/").at(-1) ?? ""]

@@ -3,10 +3,11 @@ import { mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/p
 import { join } from "node:path"
 import { createTestDatabase, type Fault, startFaultProxy, startProcess, type TestDatabase } from "@svc/testing"
 import { createKeyPairSignerFromBytes } from "@solana/kit"
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
+import { afterEach, expect, test } from "vitest"
 import { startInstance } from "../../../../scripts/running/instance.ts"
 import { createPerson } from "../../../../scripts/running/operate.ts"
 import { ownNodeFolder } from "../../../../test/own-node.ts"
+import { beforeTests } from "../../../../test/start-service.ts"
 import {
   balanceOf,
   fund,
@@ -31,18 +32,16 @@ const paths = readdirSync(join(app, "content"), { recursive: true, encoding: "ut
 /** Pages whose reader has a person's key. */
 const peoplesPages = new Set(["publishing.md", "skills/svc-build/SKILL.md"])
 
-let instance: Instance
-
-beforeAll(async () => {
-  let userKey = ""
-  const prepare = async (folder: string): Promise<void> => {
-    userKey = await createPerson({ SVC_DATA_DIR: folder }, "ada@example.com")
-  }
-  // Every page signs up agents of its own, all from one address.
-  const settings = { SVC_SIGNUPS_PER_HOUR: "1000" }
-  instance = { ...(await startInstance(undefined, prepare, { settings })), userKey }
-}, 180_000)
-afterAll(() => instance?.stop())
+let userKey = ""
+const prepare = async (folder: string): Promise<void> => {
+  userKey = await createPerson({ SVC_DATA_DIR: folder }, "ada@example.com")
+}
+// Every page signs up agents of its own, all from one address.
+const settings = { SVC_SIGNUPS_PER_HOUR: "1000" }
+const instance = beforeTests(
+  async (): Promise<Instance> => ({ ...(await startInstance(undefined, prepare, { settings })), userKey }),
+  ({ stop }) => stop(),
+)
 
 /** A page as its readers get it. */
 const fetchPage = async (path: string): Promise<string> => {

@@ -152,11 +152,6 @@ test("every path of the platform API and the relay is in the pages", () => {
   expect(missing).toEqual([])
 })
 
-const run = async (...args: string[]) => {
-  const program = startProcess(process.execPath, args, { cwd: root })
-  return { exit: await program.exited, stdout: program.stdout() }
-}
-
 /** The codes that sources make errors with, from their text: each is thrown at one place, and a table would be a second one. */
 const codesIn = (folder: string, pattern: RegExp): string[] => {
   const files = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).filter((file) =>
@@ -284,7 +279,9 @@ test("no page, skill, message or hint advises signing a payment again before its
 })
 
 test("operations.md has every operator command with its options, and no other", async () => {
-  const { stdout } = await run("apps/platform-api/src/main.ts", "--help")
+  const program = startProcess(process.execPath, ["apps/platform-api/src/main.ts", "--help"], { cwd: root })
+  await program.exited
+  const stdout = program.stdout()
   const commands = [...stdout.matchAll(/^ {2}([a-z][a-z-]*(?: [a-z]+)?)/gm)].map(([, name = ""]) => name)
   const told = rows(below("operations.md", "Operator commands")).map(
     ([command = ""]) => /^[a-z-]+(?: [a-z]+)?/.exec(command)?.[0] ?? command,

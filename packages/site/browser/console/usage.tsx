@@ -2,6 +2,7 @@ import type { Usage } from "@svc/client"
 import { lineColors, Plot } from "../live/plot.tsx"
 import { brief } from "./text.ts"
 import { useState } from "preact/hooks"
+import { Choice } from "../fields.tsx"
 import { AsCurl } from "./as-curl.tsx"
 import { Failure } from "./failure.tsx"
 import { NotRead } from "./list-table.tsx"
@@ -68,7 +69,7 @@ const UsageChart = ({ usage }: { readonly usage: Usage }) => {
   )
 }
 
-const choices = [7, 30, 90]
+const choices = [7, 30, 90].map((days) => [days, String(days)] as const)
 
 /** What each key did, by UTC day. */
 export const UsageView = () => {
@@ -89,14 +90,7 @@ export const UsageView = () => {
   return (
     <>
       <div class="controls">
-        <label>
-          Days{" "}
-          <select value={days} onChange={({ currentTarget }) => setDays(Number(currentTarget.value))}>
-            {choices.map((count) => (
-              <option key={count}>{count}</option>
-            ))}
-          </select>
-        </label>
+        <Choice label="Days" chosen={days} from={choices} onChoose={setDays} />
         <button type="button" onClick={again}>
           Read again
         </button>

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks"
+import { Choice } from "../fields.tsx"
 import { CodeBox } from "./copy-button.tsx"
 import type { Feed } from "./feed.ts"
 import type { Point } from "./history.ts"
@@ -64,14 +65,12 @@ export const Chart = ({ feed, isPaused, tick, height, address }: Props) => {
   const csv = csvOf(of, points)
   return (
     <div class="chart">
-      <label>
-        Chart{" "}
-        <select value={name} onChange={({ currentTarget }) => address.choose({ chart: currentTarget.value })}>
-          {[...paths, rate].map((path) => (
-            <option key={path}>{path}</option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label="Chart"
+        chosen={name}
+        from={[...paths, rate].map((path) => [path, path] as const)}
+        onChoose={(chart) => address.choose({ chart })}
+      />
       <Plot data={drawn} names={[of]} label={labelOf(of, points)} height={height} />
       <details>
         <summary>{counted(points.filter(isMeasured).length, "point")} as text</summary>

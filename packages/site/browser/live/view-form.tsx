@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks"
+import { Choice, TextField } from "../fields.tsx"
 import { isOfOne, type View } from "./stack-source.ts"
 import type { Address } from "./use-address.ts"
 
@@ -24,25 +25,10 @@ export const ViewForm = ({ views, view, recordKey, onChoose }: Props) => {
         onChoose({ key: key.trim() }, true)
       }}
     >
-      <label>
-        View{" "}
-        <select value={view.id} onChange={({ currentTarget }) => watch(currentTarget.value)}>
-          {views.map(({ id }) => (
-            <option key={id}>{id}</option>
-          ))}
-        </select>
-      </label>
+      <Choice label="View" chosen={view.id} from={views.map(({ id }) => [id, id] as const)} onChoose={watch} />
       {view.needsKey && (
         <>
-          <label>
-            Key{" "}
-            <input
-              value={key}
-              onInput={({ currentTarget }) => setKey(currentTarget.value)}
-              spellcheck={false}
-              required
-            />
-          </label>
+          <TextField label="Key" value={key} spellcheck={false} required onText={setKey} />
           <button>Watch</button>
           {recordKey === "" && (
             <p role="status">

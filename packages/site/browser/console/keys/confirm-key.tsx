@@ -2,6 +2,7 @@
 import type { Keys, RotatedKey } from "@svc/client"
 import { when, brief } from "../text.ts"
 import { useState } from "preact/hooks"
+import { Choice } from "../../fields.tsx"
 import { useApi } from "../api.ts"
 import { Confirm } from "../confirm.tsx"
 
@@ -106,18 +107,7 @@ export const ConfirmKey = ({ action, apiKey, keys, onMade, onEnded, onSettled, o
           <li key={text}>{text}</li>
         ))}
       </ul>
-      {action === "rotate" && (
-        <label>
-          Overlap{" "}
-          <select value={overlap} onChange={({ currentTarget }) => setOverlap(Number(currentTarget.value))}>
-            {overlaps.map(([seconds, text]) => (
-              <option key={seconds} value={seconds}>
-                {text}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
+      {action === "rotate" && <Choice label="Overlap" chosen={overlap} from={overlaps} onChoose={setOverlap} />}
     </Confirm>
   )
 }

@@ -1,5 +1,6 @@
 import type { MintedKey } from "@svc/client"
 import { useState } from "preact/hooks"
+import { Choice, TextField } from "../../fields.tsx"
 import { type Asked, useApi } from "../api.ts"
 import { Failure, mayBeDone } from "../failure.tsx"
 import { useTry } from "../use-read.ts"
@@ -21,6 +22,11 @@ export const mintRequest = (keysPath: string, { kind, name, origin, days }: Wish
     ...(days !== "" && { expires_in_days: Number(days) }),
   },
 })
+
+const kinds = [
+  ["secret", "secret, for programs"],
+  ["publishable", "publishable, for one origin"],
+] as const
 
 const noWish: Wish = { kind: "secret", name: "", origin: "", days: "" }
 
@@ -46,48 +52,27 @@ export const MintForm = ({
   }
   return (
     <form class="fields" autocomplete="off" aria-label="Mint a key" onSubmit={submit}>
-      <label>
-        Kind
-        <select
-          value={wish.kind}
-          onChange={({ currentTarget }) => set({ kind: currentTarget.value === "secret" ? "secret" : "publishable" })}
-        >
-          <option value="secret">secret, for programs</option>
-          <option value="publishable">publishable, for one origin</option>
-        </select>
-      </label>
-      <label>
-        Name
-        <input
-          value={wish.name}
-          maxLength={64}
-          required
-          onInput={({ currentTarget }) => set({ name: currentTarget.value })}
-        />
-      </label>
+      <Choice label="Kind" chosen={wish.kind} from={kinds} onChoose={(kind) => set({ kind })} />
+      <TextField label="Name" value={wish.name} maxLength={64} required onText={(name) => set({ name })} />
       {wish.kind === "publishable" && (
-        <label>
-          Origin
-          <input
-            type="url"
-            value={wish.origin}
-            placeholder="https://app.example.com"
-            required
-            onInput={({ currentTarget }) => set({ origin: currentTarget.value })}
-          />
-        </label>
-      )}
-      <label>
-        Expires in days
-        <input
-          type="number"
-          min="1"
-          max="3650"
-          value={wish.days}
-          placeholder={wish.kind === "secret" ? "never" : "365"}
-          onInput={({ currentTarget }) => set({ days: currentTarget.value })}
+        <TextField
+          label="Origin"
+          type="url"
+          value={wish.origin}
+          placeholder="https://app.example.com"
+          required
+          onText={(origin) => set({ origin })}
         />
-      </label>
+      )}
+      <TextField
+        label="Expires in days"
+        type="number"
+        min="1"
+        max="3650"
+        value={wish.days}
+        placeholder={wish.kind === "secret" ? "never" : "365"}
+        onText={(days) => set({ days })}
+      />
       <button aria-disabled={isBusy}>Mint</button>
       <Failure error={error} />
       {mayBeDone(error) && <p>The key may exist all the same: if the list shows it, revoke it and mint another one.</p>}

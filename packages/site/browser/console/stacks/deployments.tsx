@@ -1,5 +1,6 @@
 import type { Build, Deployment, Diff, SpecVersion } from "@svc/client"
 import { useState } from "preact/hooks"
+import { Choice } from "../../fields.tsx"
 import { useApi } from "../api.ts"
 import { Confirm } from "../confirm.tsx"
 import { Failure } from "../failure.tsx"
@@ -42,18 +43,17 @@ const VersionChoice = ({ deployment: { spec_id: spec, current_version: current }
   const { body: diff, error } = useRead<Diff>(path)
   return (
     <>
-      <label>
-        To version{" "}
-        <select value={chosen} onChange={({ currentTarget }) => choose(Number(currentTarget.value))}>
-          {(versions.items ?? [])
-            .filter(({ version_number: number }) => number < (current ?? 0))
-            .map(({ version_number: number, created_at: at, message }) => (
-              <option key={number} value={number}>
-                {number}, {when(at)} {brief(message ?? "", 60)}
-              </option>
-            ))}
-        </select>
-      </label>
+      <Choice
+        label="To version"
+        chosen={chosen}
+        from={(versions.items ?? [])
+          .filter(({ version_number: number }) => number < (current ?? 0))
+          .map(({ version_number: number, created_at: at, message }) => [
+            number,
+            `${number}, ${when(at)} ${brief(message ?? "", 60)}`,
+          ])}
+        onChoose={choose}
+      />
       <Failure error={versions.error ?? error} />
       {diff !== undefined && <ChangesList {...diff} />}
     </>

@@ -1,6 +1,7 @@
 import type { Spec, StackCheck } from "@svc/client"
 import { type Wish, checkAst, findSpec, startRun, type AstFile } from "./publishing.ts"
 import { useState } from "preact/hooks"
+import { Choice, TextField } from "../../fields.tsx"
 import { useApi } from "../api.ts"
 import { Confirm } from "../confirm.tsx"
 import { Failure } from "../failure.tsx"
@@ -8,11 +9,11 @@ import { brief } from "../text.ts"
 import { useTry } from "../use-read.ts"
 import { ChangesList } from "./changes-list.tsx"
 
-const visibilities: Readonly<Record<Spec["visibility"], string>> = {
-  private: "private: agents you name",
-  global: "global: anyone with a key",
-  public: "public: anyone",
-}
+const visibilities: readonly (readonly [Spec["visibility"], string])[] = [
+  ["private", "private: agents you name"],
+  ["global", "global: anyone with a key"],
+  ["public", "public: anyone"],
+]
 
 type Props = {
   readonly wish: Wish
@@ -32,37 +33,26 @@ const DraftFields = ({ wish, isBusy, onChange, onCheck, onDiscard }: Props) => (
       onCheck()
     }}
   >
-    <label>
-      Name in the registry
-      <input
-        value={wish.name}
-        pattern="[a-z0-9][a-z0-9\-]{0,62}"
-        title="Lower-case letters, digits and hyphens"
-        required
-        onInput={({ currentTarget }) => onChange({ ...wish, name: currentTarget.value })}
-      />
-    </label>
-    <label>
-      Stream URL (if new)
-      <input
-        value={wish.websocketUrl}
-        placeholder="wss://streams.example/name"
-        onInput={({ currentTarget }) => onChange({ ...wish, websocketUrl: currentTarget.value })}
-      />
-    </label>
-    <label>
-      Visible to (if new)
-      <select
-        value={wish.visibility}
-        onChange={({ currentTarget }) => onChange({ ...wish, visibility: currentTarget.value as Spec["visibility"] })}
-      >
-        {Object.entries(visibilities).map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
+    <TextField
+      label="Name in the registry"
+      value={wish.name}
+      pattern="[a-z0-9][a-z0-9\-]{0,62}"
+      title="Lower-case letters, digits and hyphens"
+      required
+      onText={(name) => onChange({ ...wish, name })}
+    />
+    <TextField
+      label="Stream URL (if new)"
+      value={wish.websocketUrl}
+      placeholder="wss://streams.example/name"
+      onText={(websocketUrl) => onChange({ ...wish, websocketUrl })}
+    />
+    <Choice
+      label="Visible to (if new)"
+      chosen={wish.visibility}
+      from={visibilities}
+      onChoose={(visibility) => onChange({ ...wish, visibility })}
+    />
     <button aria-disabled={isBusy}>Check</button>
     <button type="button" onClick={onDiscard}>
       Discard
