@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Fields } from "@svc/config"
 import { readPageTables, startProcess } from "@svc/testing"
 import { z } from "zod"
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
+import { settingNames } from "../../../../infra/test/settings.ts"
+import { currentSurface } from "../../../../scripts/released.ts"
 import platform from "../../../platform-api/openapi.json" with { type: "json" }
 import relay from "../../../relay/openapi.json" with { type: "json" }
 import docs from "../../openapi.json" with { type: "json" }
@@ -36,33 +37,13 @@ const services = [
 
 const errorTable = z.object({ errors: z.object({ rows: z.record(z.string(), z.object({ status: z.int() })) }) })
 
-/** What a service's settings are when nothing is set, by variable, as its own program reads them. */
-const defaultsOf = async (folder: string): Promise<Record<string, unknown>> => {
-  const defaults: Record<string, unknown> = {}
-  const note = (fields: Fields): void => {
-    for (const field of Object.values(fields)) {
-      if (typeof field["variable"] === "string") defaults[field["variable"]] = field["fallback"]
-      else note(field as Fields)
-    }
-  }
-  vi.resetModules()
-  vi.doMock("@svc/config", async (load) => {
-    const config = await load<typeof import("@svc/config")>()
-    const loadConfig: typeof config.loadConfig = (fields, env, check) => {
-      note(fields)
-      return config.loadConfig(fields, env, check)
-    }
-    return { ...config, loadConfig }
-  })
-  const module: unknown = await import(join(root, "apps", folder, "src/config.ts"))
-  for (const [name, readSettings] of Object.entries(Object(module))) {
-    // What is not there is told with an error of the service's own, after all was read.
-    if (name.startsWith("read") && typeof readSettings === "function")
-      await Promise.resolve(readSettings({})).catch(() => {})
-  }
-  vi.doUnmock("@svc/config")
-  return defaults
-}
+const { settings } = currentSurface()
+/** What a service's settings are when nothing is set, by variable: infra/test/env.test.ts compares them with the code. */
+const defaultsOf = (folder: string): [variable: string, value: string][] =>
+  Object.entries(settings)
+    // The relay's example turns it on.
+    .concat([["relay SVC_TRANSACTIONS_ENABLED", "false"]])
+    .flatMap(([key, value]) => (key.startsWith(`${folder} `) ? [[key.slice(folder.length + 1), value]] : []))
 
 describe.each(services)("$name", ({ name, folder }) => {
   test("errors.md has one row for each of its codes, with the status", async () => {
@@ -76,23 +57,20 @@ describe.each(services)("$name", ({ name, folder }) => {
   })
 
   test("configuration.md has every variable that it reads, and no other", async () => {
-    const variables = Object.keys(await defaultsOf(folder))
+    const variables = await settingNames(folder)
     const told = (heading: string) => rows(below("configuration.md", heading)).map(([variable = ""]) => variable)
     const known = new Set([...told("Every service"), ...told(name)])
     expect(variables.filter((variable) => !known.has(variable))).toEqual([])
     expect(told(name)).toEqual(told(name).filter((variable) => variables.includes(variable)))
   })
 
-  test("its variables are described with their defaults", async () => {
+  test("its variables are described with their defaults", () => {
     const own = new Map(rows(below("configuration.md", name)).map(([variable, value]) => [variable, value]))
-    const wrong = Object.entries(await defaultsOf(folder)).flatMap(([variable, value]) => {
+    const wrong = defaultsOf(folder).flatMap(([variable, wanted]) => {
       const told = own.get(variable)
-      if (told === undefined || !["number", "boolean", "string"].includes(typeof value)) return []
-      const wanted = String(value)
       // A path or an address depends on where the service is.
-      return wanted === "" || /[/:]/.test(wanted) || told.split(" ")[0] === wanted
-        ? []
-        : [`${variable}: ${told}, not ${wanted}`]
+      const isTold = told === undefined || wanted === "" || /[/:]/.test(wanted) || told.split(" ")[0] === wanted
+      return isTold ? [] : [`${variable}: ${told}, not ${wanted}`]
     })
     expect(wrong).toEqual([])
   })
@@ -119,9 +97,8 @@ test("agents.md has every path that is only for people", () => {
   expect(forbidden.filter((path) => !told.includes(`${path}\``) && !path.startsWith("/api/auth/keys"))).toEqual([])
 })
 
-test("limits.md has the default of every setting that it names", async () => {
-  const defaults: Record<string, unknown> = {}
-  for (const { folder } of services) Object.assign(defaults, await defaultsOf(folder))
+test("limits.md has the default of every setting that it names", () => {
+  const defaults = new Map(services.flatMap(({ folder }) => defaultsOf(folder)))
   const named = rows(page("limits.md")).flatMap((cells) => {
     const setting = cells.find((cell) => /^SVC_[A-Z_]+$/.test(cell))
     return setting === undefined ? [] : [{ setting, told: Number.parseInt((cells[1] ?? "").replaceAll(",", ""), 10) }]
@@ -129,7 +106,7 @@ test("limits.md has the default of every setting that it names", async () => {
   expect(named.length).toBeGreaterThan(10)
   const inSeconds = ({ setting, told }: { setting: string; told: number }) =>
     setting.endsWith("_MS") ? { setting, told: told * 1000 } : { setting, told }
-  expect(named.map(inSeconds)).toEqual(named.map(({ setting }) => ({ setting, told: defaults[setting] })))
+  expect(named.map(inSeconds)).toEqual(named.map(({ setting }) => ({ setting, told: Number(defaults.get(setting)) })))
 })
 
 test("every path of the platform API and the relay is in the pages", () => {
