@@ -1,5 +1,6 @@
 // `doctor` of the three services against real servers: first without a fault, then with one fault at a time.
 import { spawnSync } from "node:child_process"
+import { createSocket } from "node:dgram"
 import { once } from "node:events"
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:https"
@@ -526,14 +527,47 @@ test("a full disk and a world-writable folder are found", async (context) => {
   if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=600k", "tmpfs", data]).status !== 0) context.skip("can't mount")
   try {
     chmodSync(data, 0o700)
-    const small = await examine("platform-api", { ...sound["platform-api"], SVC_DATA_DIR: data })
+    const { SVC_SESSION_SIGNING_KEY: _, ...keyless } = sound["platform-api"]
+    const env = { ...keyless, SVC_DATA_DIR: data }
+    const small = await examine("platform-api", env)
     expect(small.findings).toContainEqual(expect.objectContaining({ check: "data-folder", verdict: "fail" }))
     chmodSync(data, 0o777)
-    const open = await examine("platform-api", { ...sound["platform-api"], SVC_DATA_DIR: data })
+    const open = await examine("platform-api", env)
     expect(open.findings.find(({ check }) => check === "data-folder")?.text).toMatch(/every user can write/)
   } finally {
     spawnSync("umount", [data])
   }
+})
+
+test("a silent name server is named, and the database isn't blamed for it", async () => {
+  const silent = createSocket("udp4").bind({ address: "127.0.0.77", port: 53 })
+  await once(silent, "listening")
+  const names = join(folder, "resolv.conf")
+  // Longer than a connection to the database may take.
+  writeFileSync(names, "nameserver 127.0.0.77\noptions timeout:6 attempts:1\n")
+  const env = {
+    ...sound["platform-api"],
+    DATABASE_URL: databaseOf("svc_service").replace("127.0.0.1", "localhost"),
+    SVC_SESSION_SIGNING_KEY: "",
+    SVC_API_URL: "http://api.example.com",
+    SVC_DOCS_URL: "http://docs.example.com",
+  }
+  const inside = `mount --bind ${names} /etc/resolv.conf && exec "$0" src/main.ts doctor --json`
+  const child = startProcess("unshare", ["--mount", "sh", "-c", inside, process.execPath], {
+    cwd: join(root, "apps/platform-api"),
+    env,
+  })
+  await child.exited
+  silent.close()
+  const { findings } = JSON.parse(child.stdout()) as { findings: readonly Finding[] }
+  expect(findings.filter(({ check }) => check === "database").map(({ verdict }) => verdict)).toEqual(["pass"])
+  for (const check of ["services", "public-url"])
+    expect(findings).toContainEqual({
+      check,
+      verdict: "warn",
+      text: expect.stringMatching(/EAI_AGAIN/) as string,
+      next: "Look after this machine's name server: it doesn't answer.",
+    })
 })
 
 test("a running service tells only doctor which client address it sees", async () => {

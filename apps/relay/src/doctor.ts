@@ -159,8 +159,8 @@ export const relayChecks = async (
     [check]: () => checkKeys(config, env, wallClock()),
     audience: async () => checkAudiences(config),
     sizes: async () => checkSizes(config),
-    ...(usage && { usage: () => checkReachable("usage", "SVC_TRANSACTION_USAGE_ENDPOINT", usage.endpoint) }),
     ...(await limitsStoreChecks(limits, () => import("redis"))),
+    ...(usage && { usage: () => checkReachable("usage", "SVC_TRANSACTION_USAGE_ENDPOINT", usage.endpoint) }),
     ...own,
   }
 }

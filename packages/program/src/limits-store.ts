@@ -1,6 +1,6 @@
 import { type Connect, inspectStore } from "@svc/limits"
 import { type Check, type Finding, fail, pass, warn } from "./doctor.ts"
-import { stepAfter } from "./requests.ts"
+import { lookupFailure, stepAfter } from "./requests.ts"
 
 const check = "limits-store"
 const credentials = "Correct the user and password in SVC_LIMITS_URL."
@@ -19,7 +19,8 @@ const refusalStep = (refusal: string): string | undefined => refusals[refusal.sp
 const oldest = { Redis: 6.2, Valkey: 7.2 }
 
 const checkStore = async (url: string, prefix: string, connect: Connect): Promise<readonly Finding[]> => {
-  const store = await inspectStore(url, prefix, connect)
+  const unknown = await lookupFailure(url)
+  const store = unknown === undefined ? await inspectStore(url, prefix, connect) : { reason: unknown }
   if ("reason" in store) {
     const text = `the store at SVC_LIMITS_URL can't be used (${store.reason})`
     const next = refusalStep(store.reason) ?? stepAfter(store.reason, "Start it, or correct its address.")

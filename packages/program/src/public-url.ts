@@ -62,8 +62,8 @@ export const checkPublicUrl = async (
     return [warn(check, unset, `Set ${variable} to the URL that clients use.`)]
   }
   const target = new URL(url)
-  const ends = target.protocol === "https:" ? await certificate(variable, target, at) : []
   const answer = await ask(`${url}/livez`, { headers: { "x-svc-doctor": "1" } })
+  const ends = target.protocol === "https:" ? await certificate(variable, target, at) : []
   if ("reason" in answer) {
     const next = stepAfter(answer.reason, "Start the service and the proxy, then run doctor again.")
     return [...ends, warn(check, `${url} doesn't answer (${answer.reason})`, next)]

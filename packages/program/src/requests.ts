@@ -1,3 +1,4 @@
+import { lookup } from "node:dns/promises"
 import { parseJson } from "@svc/common/json-object"
 import { request } from "undici"
 import { type Finding, fail, pass, warn } from "./doctor.ts"
@@ -60,6 +61,19 @@ const reasonOf = (error: unknown): string => {
   return name === "TimeoutError" ? `no answer within ${deadlineMs / 1000} s` : String(code ?? name)
 }
 
+/**
+ * The code of why the host name of a URL can't be looked up, such as ENOTFOUND; undefined if it can, or if the URL has a socket's path
+ * in its place. It waits as long as the machine's resolver does, usually 10 s for a silent name server, so call it before a deadline starts.
+ */
+export const lookupFailure = async (url: string): Promise<string | undefined> => {
+  const host = URL.parse(url)?.hostname.replace(/^\[|\]$/g, "")
+  if (host === undefined || host === "" || host.includes("%")) return undefined
+  return lookup(host).then(
+    () => undefined,
+    (error: unknown) => String(Object(error).code),
+  )
+}
+
 /** Makes one request, without following redirects. */
 export const ask = async (
   url: string,
@@ -69,6 +83,8 @@ export const ask = async (
     readonly body?: string
   } = {},
 ): Promise<Answer> => {
+  const unknown = await lookupFailure(url)
+  if (unknown !== undefined) return { reason: unknown }
   try {
     const { statusCode, headers, body } = await request(url, { ...options, signal: AbortSignal.timeout(deadlineMs) })
     const header = (name: string) => [headers[name]].flat()[0]

@@ -11,6 +11,7 @@ import {
   type Finding,
   isPublic,
   limitsStoreChecks,
+  lookupFailure,
   pass,
   serviceChecks,
   stepAfter,
@@ -98,6 +99,11 @@ const checkDatabase = async (
   now: () => number,
   wallClock: () => number,
 ): Promise<readonly Finding[]> => {
+  const unknown = await lookupFailure(url)
+  if (unknown !== undefined) {
+    const next = stepAfter(unknown, "Correct the host in DATABASE_URL.")
+    return [fail("database", `its host name can't be looked up (${unknown})`, next)]
+  }
   const open = () => openServerDatabase({ url, statementMs, openMs: statementMs, connections: 1, now })
   const [database, second] = [open(), open()]
   try {
@@ -240,9 +246,12 @@ export const platformChecks = async (
       databaseUrl === undefined
         ? async () => embedded()
         : () => checkDatabase(databaseUrl, limits.url !== undefined, now, wallClock),
+    ...(await limitsStoreChecks(limits, () => import("redis"))),
     ...serviceChecks("platform-api", env, config),
     "signing-key": () => checkSigningKey(config),
-    "data-folder": async () => checkFolder("data-folder", dataFolder),
+    ...((databaseUrl === undefined || config.givenKeys === undefined) && {
+      "data-folder": async () => checkFolder("data-folder", dataFolder),
+    }),
     urls: async () => checkUrls(config),
     ...(deployHookUrl !== undefined && {
       "deploy-hook": () => checkReachable("deploy-hook", "SVC_DEPLOY_HOOK_URL", deployHookUrl),
@@ -250,7 +259,6 @@ export const platformChecks = async (
     ...(env["SVC_DOCS_URL"] && {
       services: () => checkOtherService("docs-server", "SVC_DOCS_URL", config.docsUrl, wallClock),
     }),
-    ...(await limitsStoreChecks(limits, () => import("redis"))),
     "public-url": () => checkPublicUrl("platform-api", "SVC_API_URL", config.publicUrl, wallClock()),
   }
 }
