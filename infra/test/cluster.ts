@@ -68,7 +68,7 @@ export const openCluster = (
   })
   const inside = pods.filter(({ ip }) => ip !== "")
   const pod = (name: string): Pod => pods.find((one) => one.name === name) ?? assert.fail(name)
-  const namespaces: Namespaces = openNamespaces(networks, pods, both)
+  const namespaces: Namespaces = openNamespaces(networks, pods, both, ["outside"])
   const services = ofKind("Service").map(({ metadata, spec }, index) => ({
     name: metadata?.name ?? "",
     ip: `10.96.0.${index + 10}`,

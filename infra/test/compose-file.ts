@@ -8,7 +8,6 @@ export type ComposeService = {
   readonly read_only?: boolean
   readonly cap_drop?: readonly string[]
   readonly security_opt?: readonly string[]
-  readonly pids_limit?: number
   readonly entrypoint?: readonly string[]
   readonly command?: readonly string[]
   readonly ports?: readonly string[]

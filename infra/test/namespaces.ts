@@ -48,12 +48,13 @@ export const place = (
 
 /**
  * Makes the networks and a namespace for each replica. This process is the first host of the networks in `joined`, and the
- * router of a replica that has the network `outside`.
+ * router of a replica on one of those in `routed`.
  */
 export const openNamespaces = (
   networks: readonly Network[],
   replicas: readonly Replica[],
   joined: readonly string[],
+  routed: readonly string[],
 ) => {
   const prefix = `svc${process.pid}`
   const bridges = `${prefix}-bridges`
@@ -80,7 +81,7 @@ export const openNamespaces = (
       const at = one.at.get(name)
       if (at === undefined) return []
       const ends = cable(namespaceOf(one), index, at, `br${index}e${number}`)
-      return name === "outside" ? [...ends, `route add default via ${net}1`] : ends
+      return routed.includes(name) ? [...ends, `route add default via ${net}1`] : ends
     }),
   ])
   ip(lines, bridges)

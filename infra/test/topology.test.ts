@@ -51,6 +51,7 @@ const subnets = Object.entries(networks).map(([name, { ipam }], index) => {
   const subnet = ipam?.config[0]?.subnet ?? `172.30.${72 + index}.0/24`
   return { name, prefix: subnet.replace(/0\/24$/, "") }
 })
+const open = Object.keys(networks).filter((name) => networks[name]?.internal !== true)
 const replicas = place(
   subnets,
   [...services]
@@ -110,7 +111,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topol
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "svc-topology-"))
-    namespaces = openNamespaces(subnets, replicas, ["outside"])
+    namespaces = openNamespaces(subnets, replicas, open, open)
     for (const one of replicas) {
       const hosts = replicas.map((other) => `${addressFor(one, other) ?? "#"} ${other.service}\n`)
       writeFileSync(join(folder, `hosts-${one.name}`), `127.0.0.1 localhost\n${hosts.join("")}`)
