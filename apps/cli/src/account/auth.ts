@@ -115,11 +115,8 @@ export const authSignup = async (context: Context): Promise<Outcome> => {
       throw new CliError("already-signed-up", `A key of ${old.slug || "an agent"} is already stored for ${url}.`)
     }
     const { name } = context.options
-    const {
-      api_key: key,
-      slug,
-      display_name,
-    } = await platformOf({ url, env: context.env }).signUp(name === undefined ? {} : { display_name: name })
+    const agent = name === undefined ? {} : { display_name: name }
+    const { api_key: key, slug, display_name } = await platformOf({ url, env: context.env }).signUp(agent)
     if (!key) throw new CliError("unexpected-answer", `The response of ${url} to the sign-up has no key.`)
     const who = { slug, display_name } satisfies Stored
     const identity = { ...who, status: "active", api_url: url, key_hint: keyHint(key) }

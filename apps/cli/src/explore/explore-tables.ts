@@ -23,12 +23,8 @@ export const stackList = (registry: readonly Listed[], url: string, style: Style
     stack.websocket_url,
     stack.description,
   ])
-  const stacks = table(
-    ["STACK", ...(isKnown ? ["RECORDS NOW"] : []), "ENTITIES", "WEBSOCKET URL", "DESCRIPTION"],
-    rows,
-    style,
-  )
-  return `${stacks}\n\nFields and types: svc explore STACK`
+  const heading = ["STACK", ...(isKnown ? ["RECORDS NOW"] : []), "ENTITIES", "WEBSOCKET URL", "DESCRIPTION"]
+  return `${table(heading, rows, style)}\n\nFields and types: svc explore STACK`
 }
 
 /** The types that texts such as `Option<Side>` name, and all that these name. */
@@ -69,29 +65,23 @@ export const entityText = (
     `${key_field ?? ""}${needs_key ? " (required)" : ""}`.trim(),
     pipelineSteps(pipeline).join(", then "),
   ])
-  const named = typesNamed(
-    fields.map(({ rust_type }) => rust_type),
-    types,
-  )
+  const typeTexts = fields.map(({ rust_type }) => rust_type)
   return [
     `${style.bold(plain(name))}\nPrimary keys: ${plain(primary_keys.join(", "))}`,
     table(["FIELD", "TYPE", "NULLABLE"], fieldRows, style),
     table(["VIEW", "MODE", "KEY", "PIPELINE"], viewRows, style),
-    ...typesText(named, style),
+    ...typesText(typesNamed(typeTexts, types), style),
   ].join("\n\n")
 }
 
 export const stackText = (stack: WithRecords<StackWithSchema>, style: Style): string => {
   const { name, websocket_url, description, schema } = stack
-  const about = pairs(
-    [
-      ["Stack", name],
-      ["WebSocket URL", websocket_url],
-      ["Description", description],
-      ["Records now", recordsOf(stack)],
-    ],
-    style,
-  )
+  const about = [
+    ["Stack", name],
+    ["WebSocket URL", websocket_url],
+    ["Description", description],
+    ["Records now", recordsOf(stack)],
+  ] as const
   const entities = schema.entities.map((entity) => entityText(entity, [], style))
-  return [about, ...entities, ...typesText(schema.types, style)].join("\n\n")
+  return [pairs(about, style), ...entities, ...typesText(schema.types, style)].join("\n\n")
 }

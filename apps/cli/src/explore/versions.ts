@@ -34,19 +34,18 @@ export const diff = async (context: Context): Promise<Outcome> => {
     ...(to !== undefined && { to: Number(to) }),
   })
   const rows = changeRows(answer)
+  const about = [
+    ["Stack", name],
+    ["Versions", `${answer.from} to ${answer.to}`],
+    ["Verdict", answer.verdict],
+    ["Bump", answer.bump],
+  ] as const
   return {
     json: answer,
     text: (style) => {
-      const about = pairs(
-        [
-          ["Stack", name],
-          ["Versions", `${answer.from} to ${answer.to}`],
-          ["Verdict", answer.verdict],
-          ["Bump", answer.bump],
-        ],
-        style,
-      )
-      return rows.length === 0 ? about : `${about}\n\n${table(["VERDICT", "WHERE", "CHANGE"], rows, style)}`
+      const tables = [pairs(about, style)]
+      if (rows.length > 0) tables.push(table(["VERDICT", "WHERE", "CHANGE"], rows, style))
+      return tables.join("\n\n")
     },
   }
 }

@@ -23,21 +23,18 @@ export const recordTable = <Shown extends object>(
   records: readonly Shown[],
   columns: readonly (keyof Shown & string)[],
   style: Style,
-): string =>
-  table(
-    columns.map((name) => name.replaceAll("_", " ").toUpperCase()),
-    records.map((record) => columns.map((name) => cellOf(record[name]))),
-    style,
-  )
+): string => {
+  const heading = columns.map((name) => name.replaceAll("_", " ").toUpperCase())
+  const rows = records.map((record) => columns.map((name) => cellOf(record[name])))
+  return table(heading, rows, style)
+}
 
 /** A record's members, and the list inside it as a table. */
 export const recordText = <Shown extends object>(record: Shown, style: Style, parts?: Parts<Shown>): string => {
   const [member, columns] = parts ?? []
   const own = Object.entries<unknown>({ ...(record as object) }).filter(([name]) => name !== member)
-  const about = pairs(
-    own.map(([name, value]) => [name, cellOf(value)]),
-    style,
-  )
+  const rows = own.map(([name, value]) => [name, cellOf(value)] as const)
+  const about = pairs(rows, style)
   const items = member === undefined ? [] : (record[member] as readonly object[])
   return items.length === 0 ? about : `${about}\n\n${recordTable(items, columns ?? [], style)}`
 }

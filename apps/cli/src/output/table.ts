@@ -72,13 +72,10 @@ export const table = (titles: readonly string[], rows: readonly (readonly Cell[]
   }
   const lines = [...linesOf(heading).map(bold), ...cells.flatMap(linesOf)]
   if (total(natural) <= width) return lines.join("\n")
-  const blocks = cells
-    .map((row) =>
-      pairs(
-        heading.map((name, column) => [name, row[column] ?? ""]),
-        style,
-      ),
-    )
-    .join("\n\n")
+  const blockOf = (row: readonly string[]): string => {
+    const named = heading.map((name, column) => [name, row[column] ?? ""] as const)
+    return pairs(named, style)
+  }
+  const blocks = cells.map(blockOf).join("\n\n")
   return total(widths) <= width && lines.length <= blocks.split("\n").length ? lines.join("\n") : blocks
 }

@@ -64,6 +64,12 @@ const showCheck = async (context: Context, name: string, ast: JsonObject): Promi
   const checked = await askCheck(await apiWithKey(context), name, ast)
   const { schema, verdict, version, bump } = checked
   const changes = changeRows(checked)
+  const about = [
+    ["Stack", name],
+    ["Compared with version", version],
+    ["Verdict", verdict],
+    ["Bump", bump],
+  ] as const
   const entities = schema.entities.map((entity) => [
     entity.name,
     entity.fields.length,
@@ -72,16 +78,7 @@ const showCheck = async (context: Context, name: string, ast: JsonObject): Promi
   return {
     json: checked,
     text: (style) => {
-      const about = pairs(
-        [
-          ["Stack", name],
-          ["Compared with version", version],
-          ["Verdict", verdict],
-          ["Bump", bump],
-        ],
-        style,
-      )
-      const tables = [about, table(["ENTITY", "FIELDS", "VIEWS"], entities, style)]
+      const tables = [pairs(about, style), table(["ENTITY", "FIELDS", "VIEWS"], entities, style)]
       if (changes.length > 0) tables.push(table(["VERDICT", "WHERE", "CHANGE"], changes, style))
       return tables.join("\n\n")
     },

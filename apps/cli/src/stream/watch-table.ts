@@ -40,11 +40,8 @@ export const recordTable = (records: ReadonlyMap<string, unknown>, { columns, ro
     width += needed
     return true
   })
+  const headings = fitting.map(({ heading }) => heading)
   const lines = shown.map((_, row) => fitting.map(({ cells }) => cells[row] ?? ""))
-  const text = table(
-    fitting.map(({ heading }) => heading),
-    lines,
-    style,
-  )
+  const text = table(headings, lines, style)
   return records.size > most ? `${text}\n… and ${records.size - most} more` : text
 }

@@ -59,10 +59,8 @@ const refusal = ({ code, message }: CommanderError, program: Program): Error => 
   const problem = message.replace(/^error: (.)/, (_, first: string) => first.toUpperCase()).replace("\n", " ")
   if (code !== "commander.unknownCommand") return usageError(problem, path)
   const wrong = /'(.*?)'/s.exec(problem)?.[1] ?? ""
-  const near = closeTo(
-    wrong,
-    program.commands.map((command) => command.name()),
-  )
+  const known = program.commands.map((command) => command.name())
+  const near = closeTo(wrong, known)
   const hint = path === "" ? (near === undefined ? "" : ` Did you mean svc ${near}?`) : ` Commands: ${names}.`
   return usageError(`Unknown command: svc ${`${path} ${wrong}`.trim()}.${hint}`, path)
 }

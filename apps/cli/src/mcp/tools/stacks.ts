@@ -25,13 +25,8 @@ const matched = ({ name, description, entities }: Listed, words: readonly string
 const noneHas = (words: readonly string[], all: readonly Listed[]): string => {
   if (all.length === 0) return "No stack is published here."
   const some = all.filter((stack) => matched(stack, words) > 0).map(({ name }) => name)
-  const near =
-    some.length > 0
-      ? some.slice(0, 10)
-      : nearest(
-          words.join(" "),
-          all.map(({ name }) => name),
-        )
+  const names = all.map(({ name }) => name)
+  const near = some.length > 0 ? some.slice(0, 10) : nearest(words.join(" "), names)
   return `No stack has all these words. Nearest: ${near.join(", ")}. Without query all are listed.`
 }
 
@@ -54,14 +49,13 @@ const shownEntity = ({ name, fields, views }: Entity) => ({
 })
 
 /** The types that the fields name, and those that these types name. */
-const typesOf = ({ types }: StackSchema, entities: readonly Entity[]) =>
-  typesNamed(
-    entities.flatMap(({ fields }) => fields.map(({ rust_type: type }) => type)),
-    types,
-  ).map((type) => [
+const typesOf = ({ types }: StackSchema, entities: readonly Entity[]) => {
+  const texts = entities.flatMap(({ fields }) => fields.map(({ rust_type: type }) => type))
+  return typesNamed(texts, types).map((type) => [
     type.name,
     type.kind === "enum" ? type.variants : Object.fromEntries(type.fields.map((field) => [field.name, field.type])),
   ])
+}
 
 export const stackTools = [
   defineTool({
