@@ -158,7 +158,6 @@ test.each([
   ['{"contexts": {"a": {"api_url": 7}}, "current": "a"}', "api_url"],
   ['{"contexts": {"a": {"api_url": "file:///etc"}}, "current": "a"}', "api_url"],
   ["nonsense", "isn't a JSON object"],
-  ["", "isn't a JSON object"],
   ["[]", "isn't a JSON object"],
 ])("a file with %s is an error with its path and what is wrong", async (config, what) => {
   await servedBy(undefined)

@@ -111,11 +111,8 @@ test("explore <stack> --json prints the stack with its schema from one request, 
 })
 
 test("an unknown stack or entity fails with its code, the nearest names and the next command", async () => {
-  expectError(
-    await explore("tranfsers", "--json"),
-    "stack-not-found",
-    /Nearest: transfers, .*Next: svc explore transfers$/,
-  )
+  const first = /Nearest: transfers, .*Next: svc explore transfers$/
+  expectError(await explore("tranfsers", "--json"), "stack-not-found", first)
   const next = /Nearest: Miner, Round\. Next: svc explore mining Miner$/
   expectError(await explore("mining", "mner", "--json"), "entity-not-found", next)
 })
@@ -154,8 +151,7 @@ test("400,000 stacks on one page can be read", async () => {
     body: JSON.stringify(Array.from({ length: 400_000 }, () => ({ name: "a" }))),
   }))
   const ended = await tool.svc(["explore", "--json", "--api-url", many.url])
-  expect(ended.stderr).toBe("")
-  expect(ended.code).toBe(0)
+  expect(ended).toMatchObject({ code: 0, stderr: "" })
 })
 
 test("a name of 10 MB is truncated in tables and never suggested, within the memory of a small machine", async () => {

@@ -136,18 +136,14 @@ test("other skills are left alone, and only the documentation server is called",
 })
 
 test("a server without skills fails with its own code", async () => {
-  const bare = await serve(() => ({
-    status: 404,
-    body: { error: { code: "not_found", message: "None.", hint: "h" } },
-  }))
+  const body = { error: { code: "not_found", message: "None.", hint: "h" } }
+  const bare = await serve(() => ({ status: 404, body }))
   expectError(await tool.svc(["init", "--json", "--docs-url", bare.url], { cwd: project }), "not_found")
 })
 
 test("in a folder that was deleted meanwhile it fails instead of hanging", async () => {
   const gone = `rmdir "$PWD" && exec "$@"`
   const call = ["node", await tool.file(), "init", "--json", "--docs-url", server.url]
-  expectError(
-    await runProgram("sh", ["-c", gone, "sh", ...call], { cwd: project, env: { HOME: tool.home } }),
-    "skills-unwritable",
-  )
+  const ended = await runProgram("sh", ["-c", gone, "sh", ...call], { cwd: project, env: { HOME: tool.home } })
+  expectError(ended, "skills-unwritable")
 })

@@ -24,9 +24,8 @@ test("send prints the signature first, waits for the result, and exits 0 once it
     commitment: expect.stringMatching(/^(confirmed|finalized)$/),
     err: null,
   })
-  expect(
-    resultOf(await setup.svc(["status", signature, "--websocket-url", "wss://stack.example/transfers", "--json"])),
-  ).toMatchObject({
+  const where = ["--websocket-url", "wss://stack.example/transfers"]
+  expect(resultOf(await setup.svc(["status", signature, ...where, "--json"]))).toMatchObject({
     status: { slot: expect.stringMatching(/^\d+$/), err: null },
     contextSlot: expect.stringMatching(/^\d+$/),
   })

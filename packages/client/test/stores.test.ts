@@ -246,11 +246,8 @@ describe("fileStore", () => {
       expect(JSON.parse(readOnly)).toEqual(["EACCES", null, []])
       const mounted = 'mkdir -p "$0" && mount -t tmpfs -o size=64k tmpfs "$0" && exec "$1" "$2" "$0/payments"'
       expect(JSON.parse(run(mounted, folder, node, file))).toEqual(["ENOSPC", null, []])
-      expect(
-        JSON.parse(
-          run(mounted.replace("exec", 'mkdir "$0/payments" && mount -o remount,ro "$0" && exec'), folder, node, file),
-        ),
-      ).toEqual(["EROFS", null, []])
+      const remounted = mounted.replace("exec", 'mkdir "$0/payments" && mount -o remount,ro "$0" && exec')
+      expect(JSON.parse(run(remounted, folder, node, file))).toEqual(["EROFS", null, []])
     },
   )
 })

@@ -152,11 +152,9 @@ test("a bank of a lower commitment doesn't know the blockhash of a newer block",
   const { blockhash } = (await chain.rpc.getLatestBlockhash({ commitment: "processed" }).send()).value
   const wire = await signed(payer, [memo("early")], blockhash)
   expect((await rawSend(wire)).error.data.err).toBe("BlockhashNotFound")
-  expect(
-    await statusOf(
-      await chain.rpc.sendTransaction(wire, { encoding: "base64", preflightCommitment: "processed" }).send(),
-    ),
-  ).toMatchObject({ err: null })
+  const options = { encoding: "base64", preflightCommitment: "processed" } as const
+  const sent = await chain.rpc.sendTransaction(wire, options).send()
+  expect(await statusOf(sent)).toMatchObject({ err: null })
 })
 
 test("a replay is reported as already processed, or dropped without preflight, and runs once", async () => {
