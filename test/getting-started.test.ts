@@ -6,11 +6,10 @@ import { z } from "zod"
 import { expect, test } from "vitest"
 import { differences, shownJson } from "../apps/docs-server/test/content/compare-response.ts"
 import { fencesOf } from "../apps/docs-server/test/content/steps.ts"
-import { startInstance } from "../scripts/running/instance.ts"
 import { ownNodeFolder } from "./own-node.ts"
-import { beforeTests } from "./start-service.ts"
+import { testInstance } from "./start-service.ts"
 
-const instance = beforeTests(startInstance, ({ stop }) => stop())
+const instance = testInstance()
 
 /** A JSON value with its fields, and the types of what they hold. */
 const shapeOf = (value: unknown): unknown =>

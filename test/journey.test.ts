@@ -1,14 +1,10 @@
 import { expect, test } from "vitest"
 
-import { startInstance } from "../scripts/running/instance.ts"
 import { makeOwner } from "./journey/owner.ts"
 import { journey } from "./journey/journey.ts"
-import { beforeTests } from "./start-service.ts"
+import { testInstance } from "./start-service.ts"
 
-const instance = beforeTests(
-  () => startInstance(undefined, makeOwner),
-  ({ stop }) => stop(),
-)
+const instance = testInstance(undefined, makeOwner)
 
 test("from one URL an agent gets a confirmed transfer, a rotated key and live records, with real clients", async () => {
   const taken: string[] = []

@@ -2,24 +2,22 @@
 import { createPlatform, createRelay, createSession, createStream, submit } from "@svc/client"
 import { build } from "esbuild"
 import { HyperStack } from "hyperstack-typescript"
-import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import { beforeAll, expect, test, vi } from "vitest"
 import { WebSocket } from "ws"
 
-import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Browser, noBrowser, startChromium, type Tab } from "./browser/chromium.ts"
 import { newKeys } from "./browser/new-keys.ts"
 import { type PageServer, startPageServer } from "./browser/page-server.ts"
+import { testInstance } from "./start-service.ts"
 import { createWallet } from "@svc/testing/wallet"
 
-let instance: Instance
+const instance = testInstance()
 let apiKey: string
 let url: string
 beforeAll(async () => {
-  instance = await startInstance()
   url = `${instance.streamUrl}/transfers`
   apiKey = (await createPlatform({ apiUrl: instance.apiUrl }).signUp()).api_key
-}, 180_000)
-afterAll(() => instance?.stop())
+})
 
 const transfers = (streamUrl: string) =>
   ({

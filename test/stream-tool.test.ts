@@ -5,12 +5,12 @@ import { createPlatform } from "@svc/client"
 import { startLocalStream } from "@svc/local-stream"
 import { generateSigningKey, publicJwks, readSigningKeys, signSessionToken } from "@svc/session-token"
 import { postJson, startProcess, testRuntime } from "@svc/testing"
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest"
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest"
 import { z } from "zod"
 
 import { serve } from "../apps/cli/test/server.ts"
-import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Breakage, startBrokenStream } from "./broken-stream.ts"
+import { testInstance } from "./start-service.ts"
 import { createWallet } from "@svc/testing/wallet"
 
 const line = z.object({ op: z.string(), key: z.string(), record: z.unknown() })
@@ -20,11 +20,10 @@ const report = z.object({
   rules: z.array(z.object({ rule: z.string(), result: z.string(), reason: z.string().optional() })),
 })
 
-let instance: Instance
+const instance = testInstance()
 let key: string
 let url: string
 beforeAll(async () => {
-  instance = await startInstance()
   url = `${instance.streamUrl}/transfers`
   key = (await createPlatform({ apiUrl: instance.apiUrl }).signUp()).api_key
   // Each is a transfer of the faucet's.
@@ -37,8 +36,7 @@ beforeAll(async () => {
     },
     { timeout: 10_000, interval: 100 },
   )
-}, 180_000)
-afterAll(() => instance?.stop())
+})
 
 const tool = join(import.meta.dirname, "../apps/cli/dist/svc.mjs")
 const start = (args: readonly string[], apiUrl = instance.apiUrl) =>

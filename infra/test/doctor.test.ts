@@ -25,7 +25,7 @@ import { createStoreKeys } from "../../packages/limits/src/store-keys.ts"
 import { runDoctor } from "../../packages/program/src/doctor.ts"
 import { checkPublicUrl } from "../../packages/program/src/public-url.ts"
 import { checkClock } from "../../packages/program/src/requests.ts"
-import { startService, testProcess } from "../../test/start-service.ts"
+import { beforeTests, startService, testProcess } from "../../test/start-service.ts"
 import { makeCertificate } from "./certificate.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -62,16 +62,16 @@ const genesis = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"
 type Answers = Record<string, { body: unknown; headers?: Env; status?: number }>
 /** The responses of the provider, the platform and the proxy in front of each service, by path. */
 let answers: Answers
-let others: Awaited<ReturnType<typeof startReceiver>>
-let postgres: Awaited<ReturnType<typeof startPostgres>>
+const others = beforeTests(startReceiver, ({ close }) => close())
+const postgres = beforeTests(startPostgres, ({ stop }) => stop())
 /** The database with the page's owner and service, and more roles with one fault each. */
 const databaseOf = (role: string, name = "svc") => `postgres://${role}@127.0.0.1:${postgres.port}/${name}`
 const psql = (url: string, ...args: string[]) => {
   const { status, stderr } = spawnSync("psql", ["--quiet", "--set=ON_ERROR_STOP=1", ...args, url], { encoding: "utf8" })
   expect([status, stderr]).toEqual([0, ""])
 }
-let store: Awaited<ReturnType<typeof startRedis>>
-let signingKey: string
+const store = beforeTests(startRedis, ({ stop }) => stop())
+const signingKey = await generateSigningKey()
 let sound: Readonly<Record<App, Env>>
 
 const certificate = (days: number) => {
@@ -89,22 +89,18 @@ const rpc = (hash = genesis, lagSeconds = 0) => ({
 })
 
 beforeAll(async () => {
-  signingKey = await generateSigningKey()
-  others = await startReceiver()
   others.answer(({ url, body }, response) => {
     const { status = 200, headers = {}, body: answer } = answers[url] ?? { status: 404, body: {} }
     const { method } = (body.length > 0 ? JSON.parse(body.toString()) : {}) as { method?: string }
     const result = method === undefined ? answer : { jsonrpc: "2.0", id: 1, result: Object(answer)[method] as unknown }
     response.writeHead(status, headers).end(JSON.stringify(result))
   })
-  postgres = await startPostgres()
   const roles = ["svc_service", "svc_reader", "svc_poor", "svc_late", "svc_hasty", "svc_idle"].map(
     (role) => `create role ${role} login;`,
   )
   psql(postgres.url, `--command=create role svc_owner login; ${roles.join(" ")}`)
   psql(postgres.url, "--command=create database svc owner svc_owner")
   psql(postgres.url, "--command=create database svc_latin encoding 'LATIN1' locale 'C' template template0")
-  store = await startRedis()
   const at = (path: string) => `${others.url}${path}`
   sound = {
     "docs-server": { SVC_API_URL: at("/platform"), SVC_RELAY_URL: at("/relay"), SVC_DOCS_URL: at("/docs") },
@@ -159,10 +155,7 @@ beforeAll(async () => {
     "--command=grant svc_service to svc_reader, svc_late, svc_hasty, svc_idle; alter role svc_reader set default_transaction_read_only = on; alter role svc_late connection limit 0; alter role svc_hasty set statement_timeout = 1; alter role svc_idle set idle_in_transaction_session_timeout = 1",
   )
 })
-afterAll(async () => {
-  await Promise.all([others?.close(), postgres?.stop(), store?.stop()])
-  rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test("a sound installation passes in every service", async () => {
   for (const app of ["relay", "platform-api"] as const) {

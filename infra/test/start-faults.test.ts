@@ -7,25 +7,24 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { startPostgres, startProcess } from "@svc/testing"
 import { afterAll, beforeAll, expect, test, type TestContext } from "vitest"
+import { beforeTests } from "../../test/start-service.ts"
 
 type App = "docs-server" | "relay" | "platform-api"
 type Env = Readonly<Record<string, string>>
 
 const folder = mkdtempSync(join(tmpdir(), "svc-starts-"))
 const taken = createServer()
-let server: Awaited<ReturnType<typeof startPostgres>>
+const server = beforeTests(startPostgres, ({ stop }) => stop())
 const databaseOf = (role: string, name = "postgres") => `postgres://${role}@127.0.0.1:${server.port}/${name}`
 
 beforeAll(async () => {
   await once(taken.listen(0, "127.0.0.1"), "listening")
-  server = await startPostgres()
   execFileSync("psql", ["--quiet", "--command=create role svc_service login", server.url])
   execFileSync("psql", ["--quiet", "--command=create database made", server.url])
   execFileSync("psql", ["--quiet", "--command=create table registry_changes ()", databaseOf("postgres", "made")])
 })
-afterAll(async () => {
+afterAll(() => {
   taken.close()
-  await server?.stop()
   rmSync(folder, { recursive: true, force: true })
 })
 
