@@ -48,6 +48,8 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     const sample = paths.filter((path, index) => !path.startsWith("/reference/") || index % (full ? 12 : 24) === 0)
     const opened = [...sample, "/stacks/token-swaps", "/search?q=rate+limit", "/search", "/no-such-page"]
     for (const [index, path] of opened.entries()) {
+      // A page that is resized while it is drawn moves.
+      await page.setViewportSize({ width: 1280, height: 800 })
       await page.goto(at(path))
       for (const { width, scheme, options } of looks) {
         // One style sheet colours all pages: some of them show each colour in the dark.
