@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Types the commands for compose of docs/operations.md and self-hosting.md into a real Docker engine, in the pages' order, with the
 # images that `pnpm image` built. The images of others are made of Debian's packages. The engine has a network, mounts and processes of its
-# own, which end with this script. Needs root, buildah and Debian's docker.io and iptables. Where no engine can start, it says so.
+# own, which end with this script. Needs root, buildah and Debian's docker.io and iptables. Where those don't work, it says so.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -15,10 +15,11 @@ if [ "${1:-}" != inside ]; then
   mkdir -p "$work/config/cli-plugins" "$work/lists/partial" "$work/package"
   mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' 'Component: main' | head -n 1)
   echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror trixie main" >"$work/sources.list"
-  for step in update "download docker-compose"; do
+  newer() {
     (cd "$work/package" && apt-get -qq -o Dir::Etc::SourceList="$work/sources.list" -o Dir::Etc::SourceParts=- \
-      -o Dir::State::Lists="$work/lists" -o APT::Sandbox::User=root $step)
-  done
+      -o Dir::State::Lists="$work/lists" -o APT::Sandbox::User=root "$@")
+  }
+  newer update && newer download docker-compose || { echo "compose: not run, because Debian 13 can't be read here"; exit; }
   dpkg-deb --extract "$work"/package/*.deb "$work/package"
   cp "$work/package/usr/libexec/docker/cli-plugins/docker-compose" "$work/config/cli-plugins/"
 
