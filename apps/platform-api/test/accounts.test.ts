@@ -1,7 +1,7 @@
 import { recogniseKey } from "@svc/keys"
 import { describe, expect, test } from "vitest"
 import { forgetSignups } from "../src/auth/accounts.ts"
-import { testService } from "./service.ts"
+import { testService, untilServed } from "./service.ts"
 
 const minuteMs = 60_000
 const patience = { timeout: 20_000, interval: 50 }
@@ -122,8 +122,7 @@ describe("accounts", () => {
   test("at most 25 keys are live, however many requests arrive at once; revoking one makes room", async () => {
     const { key } = await service.signUp()
     const { id } = await service.mint(key)
-    // A few at once: each waits for those before it, within the time that a request has.
-    const mint = () => service.call("POST", "/api/agents/me/keys", { key })
+    const mint = () => untilServed(() => service.call("POST", "/api/agents/me/keys", { key }))
     for (const _ of Array.from({ length: 19 })) expect((await mint()).status).toBe(201)
     const answers = await Promise.all(Array.from({ length: 8 }, mint))
     const outcomes = answers.map(({ code }) => code ?? "made").toSorted()
@@ -196,12 +195,7 @@ describe("the sign-up limit", () => {
     service.database().query(`update signups set at = at - $1::int * interval '1 minute'`, [minutes])
 
   test("five sign-ups per hour and address, however many come at once; the response says when to retry", async () => {
-    // On a busy machine one may wait for the others for longer than a statement may take.
-    const served = async (): ReturnType<typeof signUp> => {
-      const answer = await signUp("192.0.2.1")
-      return answer.status === 503 ? served() : answer
-    }
-    const answers = await Promise.all(Array.from({ length: 20 }, served))
+    const answers = await Promise.all(Array.from({ length: 20 }, () => untilServed(() => signUp("192.0.2.1"))))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(5)
     const refused = answers.find(({ status }) => status === 429)
     expect(refused?.body).toMatchObject({ code: "rate-limit-exceeded", retryable: true })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { changeKey, listAudit } from "../src/operator/accounts.ts"
 import { originsPerKey } from "../src/db/schema/index.ts"
-import { type TestService, testService } from "./service.ts"
+import { type TestService, testService, untilServed } from "./service.ts"
 
 const minuteMs = 60_000
 const dayMs = 86_400_000
@@ -10,7 +10,7 @@ const own = "/api/agents/me/keys"
 type Body = { readonly name?: unknown; readonly overlap_seconds?: unknown }
 
 const rotate = (service: TestService, key: string, id: unknown, body: Body = {}) =>
-  service.call("POST", `${own}/${String(id)}/rotate`, { key, body })
+  untilServed(() => service.call("POST", `${own}/${String(id)}/rotate`, { key, body }))
 const list = async (service: TestService, key: string) => (await service.call("GET", own, { key })).body
 const auditOf = async (service: TestService, count: number) =>
   (await listAudit(service.database(), count)).map(({ action, target }) => `${action} ${target}`).toReversed()

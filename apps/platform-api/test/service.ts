@@ -69,6 +69,15 @@ export type TestService = {
   readonly close: () => Promise<void>
 }
 
+/** Makes a call again while the database is late, as the response says: on a busy machine a lock can take longer than a statement may. */
+export const untilServed = async <Served extends { readonly status: number }>(
+  ask: () => Promise<Served>,
+  attempts = 5,
+): Promise<Served> => {
+  const answer = await ask()
+  return answer.status === 503 && attempts > 1 ? untilServed(ask, attempts - 1) : answer
+}
+
 /** The real service on a port of its own, with a database of its own unless one is given. */
 export const startTestService = async (
   kind: DatabaseKind,
@@ -136,12 +145,9 @@ export const startTestService = async (
       return all
     },
     signUp: async (from) => {
-      // On a busy machine the database can be late: the response says to try again.
-      for (let attempt = 1; ; attempt++) {
-        const { status, body } = await call("POST", "/api/agents/signup", { from })
-        if (status === 201) return { slug: body.slug, key: body.api_key, id: body.key_id }
-        if (status !== 503 || attempt === 5) throw new Error(`sign-up answered ${status}`)
-      }
+      const { status, body } = await untilServed(() => call("POST", "/api/agents/signup", { from }))
+      if (status !== 201) throw new Error(`sign-up answered ${status}`)
+      return { slug: body.slug, key: body.api_key, id: body.key_id }
     },
     mint: async (key, body) => (await call("POST", "/api/agents/me/keys", { key, body })).body,
     publishable: async (key, origins, path = "/api/agents/me/keys") =>
