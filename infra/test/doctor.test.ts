@@ -532,6 +532,15 @@ test("a full disk and a world-writable folder are found", async (context) => {
   }
 })
 
+test("the host in a database URL's query counts, as for the service", async () => {
+  const [at, query] = ["svc_service@db.invalid/svc", `host=127.0.0.1&port=${postgres.port}`]
+  const { findings } = await examine("platform-api", {
+    ...sound["platform-api"],
+    DATABASE_URL: `postgres://${at}?${query}`,
+  })
+  expect(findings).toContainEqual(expect.objectContaining({ check: "database", verdict: "pass" }))
+})
+
 test("a silent name server is named, and the database isn't blamed for it", async () => {
   const silent = createSocket("udp4").bind({ address: "127.0.0.77", port: 53 })
   await once(silent, "listening")

@@ -19,7 +19,7 @@ const refusalStep = (refusal: string): string | undefined => refusals[refusal.sp
 const oldest = { Redis: 6.2, Valkey: 7.2 }
 
 const checkStore = async (url: string, prefix: string, connect: Connect): Promise<readonly Finding[]> => {
-  const unknown = await lookupFailure(url)
+  const unknown = await lookupFailure(new URL(url).hostname)
   const store = unknown === undefined ? await inspectStore(url, prefix, connect) : { reason: unknown }
   if ("reason" in store) {
     const text = `the store at SVC_LIMITS_URL can't be used (${store.reason})`

@@ -62,17 +62,16 @@ const reasonOf = (error: unknown): string => {
 }
 
 /**
- * The code of why the host name of a URL can't be looked up, such as ENOTFOUND; undefined if it can, or if the URL has a socket's path
- * in its place. It waits as long as the machine's resolver does, usually 10 s for a silent name server, so call it before a deadline starts.
+ * The code of why a host name can't be looked up, such as ENOTFOUND; undefined if it can. It waits as long as the machine's resolver does,
+ * usually 10 s for a silent name server, so call it before a deadline starts.
+ *
+ * @param host a name or an address; one of IPv6 may be in brackets
  */
-export const lookupFailure = async (url: string): Promise<string | undefined> => {
-  const host = URL.parse(url)?.hostname.replace(/^\[|\]$/g, "")
-  if (host === undefined || host === "" || host.includes("%")) return undefined
-  return lookup(host).then(
+export const lookupFailure = (host: string): Promise<string | undefined> =>
+  lookup(host.replace(/^\[|\]$/g, "")).then(
     () => undefined,
     (error: unknown) => String(Object(error).code),
   )
-}
 
 /** Makes one request, without following redirects. */
 export const ask = async (
@@ -83,9 +82,9 @@ export const ask = async (
     readonly body?: string
   } = {},
 ): Promise<Answer> => {
-  const unknown = await lookupFailure(url)
-  if (unknown !== undefined) return { reason: unknown }
   try {
+    const unknown = await lookupFailure(new URL(url).hostname)
+    if (unknown !== undefined) return { reason: unknown }
     const { statusCode, headers, body } = await request(url, { ...options, signal: AbortSignal.timeout(deadlineMs) })
     const header = (name: string) => [headers[name]].flat()[0]
     return { status: statusCode, header, body: parseJson(await body.text()) }

@@ -23,6 +23,7 @@ import { type Queries, sql } from "../db/database.ts"
 import { DatabaseUnavailable, pooling, stepFor, grant } from "../db/errors.ts"
 import { migrationFiles, pendingOf, tablesElsewhere } from "../db/migrate.ts"
 import { openServerDatabase } from "../db/server/server.ts"
+import { readServerUrl } from "../db/server/session.ts"
 
 const oldestServer = 15
 const statementMs = 5_000
@@ -99,7 +100,8 @@ const checkDatabase = async (
   now: () => number,
   wallClock: () => number,
 ): Promise<readonly Finding[]> => {
-  const unknown = await lookupFailure(url)
+  const { host } = readServerUrl(url)
+  const unknown = host && !host.startsWith("/") ? await lookupFailure(host) : undefined
   if (unknown !== undefined) {
     const next = stepAfter(unknown, "Correct the host in DATABASE_URL.")
     return [fail("database", `its host name can't be looked up (${unknown})`, next)]
