@@ -1,7 +1,7 @@
 import { startPostgres } from "@svc/testing"
 import { beforeAll, expect, test, vi } from "vitest"
-import { beforeTests, testService } from "../service.ts"
-import { first, grown, newPerson, type Person } from "./person.ts"
+import { beforeTests, testService, untilServed } from "../service.ts"
+import { first, grown, newPerson } from "./person.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
 vi.setConfig({ testTimeout: full ? 1_200_000 : 180_000 })
@@ -53,8 +53,8 @@ test("of two owners who build one name at once, one gets it and the other an err
 
 test("runs, builds and specs can be cancelled and deleted at any moment without a deadlock", async () => {
   // Busy machines answer late; what counts is what the server says of waits.
-  const ask = (method: string, path: string, body?: object): ReturnType<Person["call"]> =>
-    owner.call(method, path, body).then((answer) => (answer.status === 503 ? ask(method, path, body) : answer))
+  const ask = (method: string, path: string, body?: object) =>
+    untilServed(() => owner.call(method, path, body), Infinity)
   const hurry = async (n: number): Promise<void> => {
     const name = `hurry-${n}`
     const url = { websocket_url: `wss://people.example/${name}` }
