@@ -90,6 +90,7 @@ done
 page() { awk -v word="$2" '/^```/ { inside = ($0 ~ "^```[a-z]+ " word "$"); next } inside' "$1" | grep .; }
 page docs/operations.md compose >install.sh
 page docs/operations.md compose=later >later.sh
+wait=(--retry 60 --retry-delay 1 --retry-all-errors)
 PRIVATE_DIR=$work/private
 mkdir -m 0700 "$PRIVATE_DIR"
 set -x
@@ -98,7 +99,7 @@ export CURL_CA_BUNDLE=$work/root.crt
 curl -fsS https://docs.localhost/llms.txt >/dev/null
 curl -fsS https://relay.localhost/health >/dev/null
 platform stack publish stacks/transfers.stack.json --name transfers --websocket-url wss://streams.example.com/transfers >/dev/null
-key=$(curl -fsS -X POST https://api.localhost/api/agents/signup | sed 's/.*"api_key":"\([^"]*\)".*/\1/')
+curl -fsS -X POST https://api.localhost/api/agents/signup | sed 's/.*"api_key":"\([^"]*\)".*/authorization: Bearer \1/' >agent.header
 for app in platform-api docs-server; do docker compose -f infra/compose.yaml exec -T $app node src/main.ts doctor; done
 # All of these requests came through the proxy, whose network is trusted.
 docker compose -f infra/compose.yaml logs platform-api docs-server relay >requests.log
@@ -108,8 +109,8 @@ if grep "untrusted peer" requests.log; then exit 1; fi
 next=$(sed -n 's/.*SVC_VERSION=.*SVC_VERSION=\([0-9.]*\).*/\1/p' later.sh)
 for app in docs-server relay platform-api; do docker tag "svc/$app:$version" "svc/$app:$next"; done
 source later.sh
-for try in $(seq 60); do curl -fsS https://api.localhost/livez >/dev/null 2>&1 && break; sleep 1; done
-curl -fsS -H "authorization: Bearer $key" https://api.localhost/api/agents/me >/dev/null
+curl -fsS "${wait[@]}" https://api.localhost/livez >/dev/null
+curl -fsS -H @agent.header https://api.localhost/api/agents/me >/dev/null
 curl -fsS https://api.localhost/api/registry | grep -q '"transfers"'
 docker ps --format '{{.Image}}' | grep -q "svc/relay:$next"
 
@@ -122,7 +123,6 @@ docker compose -f infra/compose.yaml stop
 cp infra/env/platform-api.env.example platform-api.env
 grep "^docker run" content/self-hosting.md | sed "s/{version}/$version/" >single.sh
 (source <(grep -- --publish single.sh)) >single.log 2>&1 &
-for try in $(seq 60); do curl -fsS http://127.0.0.1:4003/livez >/dev/null 2>&1 && break; sleep 1; done
-curl -fsS http://127.0.0.1:4003/health | grep -q "\"version\":\"$version\""
+curl -fsS "${wait[@]}" http://127.0.0.1:4003/health | grep -q "\"version\":\"$version\""
 [ "$(source <(grep -v -- --publish single.sh))" = "[]" ]
 docker stop $(docker ps --quiet) >/dev/null
