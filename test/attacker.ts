@@ -1,6 +1,6 @@
 // A thread that makes one attack, so that it doesn't delay those who are to be served meanwhile.
 import { parentPort, workerData } from "node:worker_threads"
-import { attacksOn, mayRetry, type Attacker, type Attack, type Resource, type Targets } from "./attacks.ts"
+import { attacksOn, wasLate, type Attack, type Attacker, type Resource, type Targets } from "./attacks.ts"
 
 export type Order = {
   readonly targets: Targets
@@ -19,7 +19,7 @@ const run = async (attack: Attack): Promise<number[]> => {
     const response = await attack().catch(() => {})
     if (!(response instanceof Response)) continue
     await response.arrayBuffer().catch(() => {})
-    if (response.status >= 500 && !mayRetry(response)) faults.push(response.status)
+    if (response.status >= 500 && !wasLate(response)) faults.push(response.status)
   } while (performance.now() < until)
   return faults
 }

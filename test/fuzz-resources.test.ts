@@ -9,7 +9,7 @@ import { temporaryFolder } from "../apps/platform-api/test/service.ts"
 import { residentMb } from "../bench/ground.ts"
 import { allocatorSettings } from "../infra/services.ts"
 import type { Order } from "./attacker.ts"
-import { ask, attackers, attacksOn, largeVersion, mayRetry, smallVersion, type Resource } from "./attacks.ts"
+import { ask, attackers, attacksOn, largeVersion, smallVersion, wasLate, type Resource } from "./attacks.ts"
 import { publishStack } from "./publish-stack.ts"
 import { beforeTests } from "./start-service.ts"
 
@@ -117,7 +117,7 @@ test.each(resources.flatMap((resource) => attackers.map((attacker) => [resource,
         const answer = await once().then(
           async (response) => {
             await response.arrayBuffer()
-            return mayRetry(response) && !full ? expected : response.status
+            return wasLate(response) && !full ? expected : response.status
           },
           (error: unknown) => String(error instanceof TypeError ? (error.cause ?? error) : error),
         )
