@@ -99,6 +99,48 @@ describe("a session", () => {
       expect(await inside()).toEqual([])
     }))
 
+  test("values and transactions are the same whatever defaults the role, the database or the server has", async () => {
+    await using(async ({ run }) => {
+      const defaults = [
+        "datestyle = 'SQL, DMY'",
+        "timezone = 'Asia/Kolkata'",
+        "bytea_output = 'escape'",
+        "standard_conforming_strings = off",
+        "default_transaction_isolation = 'serializable'",
+        "lock_timeout = 1",
+      ]
+      await run((db) => db.execute(orm.sql.raw("create role odd login")))
+      for (const setting of defaults) await run((db) => db.execute(orm.sql.raw(`alter role odd set ${setting}`)))
+    })
+    await using(
+      async ({ query, transaction }) => {
+        const text = "select timestamptz '2026-04-03 02:01:00.5Z' as at, '\\x005cff'::bytea as bytes where 1 = $1"
+        expect(await query(text, [1])).toEqual([{ at: "2026-04-03 02:01:00.5+00", bytes: Buffer.of(0, 0x5c, 0xff) }])
+        const name = (setting: string) => orm.sql<string>`current_setting(${setting})`
+        const inside = { isolation: name("transaction_isolation"), lockTimeout: name("lock_timeout") }
+        const found = await transaction((tx) => tx.select(inside).from(orm.sql`(select) nothing`))
+        expect(found).toEqual([{ isolation: "read committed", lockTimeout: "0" }])
+      },
+      server.url.replace("postgres@", "odd@"),
+    )
+  })
+
+  test("a session that can only read is closed, so that the next one may reach the new primary server", async () => {
+    const admin = (text: string) => using(async ({ run }) => void (await run((db) => db.execute(orm.sql.raw(text)))))
+    await admin("create role moved login; create table written (id int); grant insert on written to moved")
+    await admin("alter role moved set default_transaction_read_only = on")
+    await using(
+      async ({ query, transaction }) => {
+        const write = () => transaction((tx) => tx.execute(orm.sql`insert into written values (1)`))
+        expect(await query("select 7 as n where 1 = $1", [1])).toEqual([{ n: 7 }])
+        await admin("alter role moved reset default_transaction_read_only")
+        await expect(write()).rejects.toBeInstanceOf(DatabaseUnavailable)
+        expect(await write()).toEqual([])
+      },
+      server.url.replace("postgres@", "moved@"),
+    )
+  })
+
   test("an endless variety of statements doesn't fill the server's memory", () =>
     using(async ({ run, query }) => {
       await run(async (db) => {

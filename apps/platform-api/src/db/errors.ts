@@ -67,12 +67,17 @@ export const stepFor = (error: unknown): { readonly code: string; readonly next:
   return { code, next: raise ?? steps[code] }
 }
 
+/** Whether an error from `explain` says that the session can only read: this is a standby, or was one when it began. */
+export const canOnlyRead = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailable && codeOf(error.cause) === "25006"
+
 /**
  * Whether an error from `explain` says that nothing can be written: the disk is full or failing, this is a standby, or the role
  * has no rights.
  */
 export const refusesToStore = (error: unknown): boolean =>
-  error instanceof DatabaseUnavailable && ["53100", "58030", "25006", "42501"].includes(codeOf(error.cause) ?? "")
+  canOnlyRead(error) ||
+  (error instanceof DatabaseUnavailable && ["53100", "58030", "42501"].includes(codeOf(error.cause) ?? ""))
 
 /** The name of the violated constraint, if that is the error. */
 export const brokenConstraint = (error: unknown): string | undefined => {

@@ -1,5 +1,5 @@
 import type { Database, Orm, Queries } from "../database.ts"
-import { DatabaseUnavailable } from "../errors.ts"
+import { canOnlyRead, DatabaseUnavailable, explain } from "../errors.ts"
 import { createLeases, type Lease } from "./leases.ts"
 import { createListening } from "./listening.ts"
 import { loadDriver, openSession, readServerUrl, type Session } from "./session.ts"
@@ -16,9 +16,21 @@ type ServerOptions = {
 
 /** A PostgreSQL server. It connects on first use. */
 export const openServerDatabase = ({ url, statementMs, connections, openMs, now }: ServerOptions): Database => {
-  // Every statement has a good generic plan, so each is planned once per connection. Otherwise the server would plan
-  // the frequent key lookup every time, which takes longer than the lookup.
-  const first = `set timezone = 'UTC'; set statement_timeout = ${statementMs}; set plan_cache_mode = force_generic_plan`
+  const settings = {
+    // Defaults of a role or a database would change how values are written and read, or make transactions fail.
+    timezone: "UTC",
+    datestyle: "ISO",
+    bytea_output: "hex",
+    standard_conforming_strings: "on",
+    default_transaction_isolation: "read committed",
+    lock_timeout: 0,
+    statement_timeout: statementMs,
+    // Every statement has a good generic plan, so each is planned once per connection. Otherwise the server would plan
+    // the frequent key lookup every time, which takes longer than the lookup.
+    plan_cache_mode: "force_generic_plan",
+  }
+  const set = Object.entries(settings).map(([name, value]) => `set ${name} = '${value}'`)
+  const first = set.join("; ")
   const server = readServerUrl(url)
   loadDriver()
   const leases = createLeases((onEnd) => openSession({ server, first, openMs, onEnd }), connections, now)
@@ -41,11 +53,13 @@ export const openServerDatabase = ({ url, statementMs, connections, openMs, now 
       return result
     } catch (error) {
       // If the server accepts the rollback, it has processed everything before: nothing was committed.
-      lease.reusable = await ask("rollback").then(
+      const isRolledBack = await ask("rollback").then(
         () => true,
         () => false,
       )
-      if (lease.reusable) lease.committing = false
+      if (isRolledBack) lease.committing = false
+      // A new session may reach the server that was made the primary one.
+      lease.reusable = isRolledBack && !canOnlyRead(explain(error))
       throw error
     }
   }
