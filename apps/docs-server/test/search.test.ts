@@ -174,6 +174,7 @@ test("a known word is never matched fuzzily", () => {
 
 test.each([
   ["how do I the of", "only common words"],
+  ["🚀 ->", "or signs"],
   ["zzzzqqqq", "https://docs.example/llms.txt"],
 ])("%j finds nothing, which is an empty list with a hint, not an error", (query, hint) => {
   const answer = call(library, "search_docs", { query })

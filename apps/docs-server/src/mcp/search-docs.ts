@@ -9,7 +9,7 @@ const place = z.tuple([z.literal("search"), z.string(), z.int().nonnegative()])
 const emptyText = (query: string, searchable: boolean, llmsTxt: string): string =>
   searchable
     ? `Nothing matches "${query}". Try fewer or other words; ${llmsTxt} lists all pages.`
-    : `"${query}" has only common words, which are not searched. Name what you look for; ${llmsTxt} lists all pages.`
+    : `"${query}" has only common words or signs, which are not searched. Name what you look for; ${llmsTxt} lists all pages.`
 
 /** `search_docs`. */
 export const findSections = (library: Library, args: z.output<typeof searchDocs.input>) => {
