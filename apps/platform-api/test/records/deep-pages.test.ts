@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { beforeAll, expect, test } from "vitest"
-import { pageOfVisible } from "../../src/records/visible.ts"
+import { buildStatements } from "../../src/routes/builds/builds.ts"
 import { testService } from "../service.ts"
 import { insertBuilds } from "./records.ts"
 
@@ -39,8 +39,8 @@ const pagesAreRight = async (account: number) => {
   const page = fc.record({ limit: fc.integer({ min: 1, max: 101 }), offset: fc.nat(total) })
   await fc.assert(
     fc.asyncProperty(page, async ({ limit, offset }) => {
-      const rows = await service.database().run((db) => pageOfVisible(db, "builds").execute({ account, limit, offset }))
-      expect(rows).toEqual(all.slice(offset, offset + limit))
+      const rows = await service.database().run((db) => buildStatements.list(db).execute({ account, limit, offset }))
+      expect(rows.map(({ id }) => ({ id }))).toEqual(all.slice(offset, offset + limit))
     }),
     { numRuns: process.env["SVC_FUZZ"] === "full" ? 100 : 25 },
   )

@@ -44,12 +44,7 @@ const wholeBuild = buildAnswer.extend({ events: z.array(event.schema) })
 
 export const buildStatements = {
   list: prepared((db) =>
-    db
-      .select(buildRecord.columns)
-      .from(builds)
-      .where(isOnPage(db, "builds"))
-      .orderBy(desc(builds.id))
-      .prepare("builds"),
+    db.select(buildRecord.columns).from(builds).where(isOnPage("builds")).orderBy(desc(builds.id)).prepare("builds"),
   ),
   // One statement, so that the build and its events are consistent.
   one: prepared((db) =>

@@ -49,7 +49,7 @@ const selectDeployments = (db: Orm) =>
 
 export const deploymentStatements = {
   list: prepared((db) =>
-    selectDeployments(db).where(isOnPage(db, "deployments")).orderBy(desc(deployments.id)).prepare("deployments"),
+    selectDeployments(db).where(isOnPage("deployments")).orderBy(desc(deployments.id)).prepare("deployments"),
   ),
   one: prepared((db) => selectDeployments(db).where(isVisible(db, "deployments")).prepare("deployment")),
   seen: prepared((db) => selectVisible(db, "deployments").prepare("seen_deployment")),

@@ -48,7 +48,7 @@ const runWithSteps = runAnswer.extend({ steps: z.array(step.schema) })
 
 export const runStatements = {
   list: prepared((db) =>
-    db.select(runRecord.columns).from(runs).where(isOnPage(db, "runs")).orderBy(desc(runs.id)).prepare("runs"),
+    db.select(runRecord.columns).from(runs).where(isOnPage("runs")).orderBy(desc(runs.id)).prepare("runs"),
   ),
   // One statement, so that the run and its steps are consistent.
   one: prepared((db) =>

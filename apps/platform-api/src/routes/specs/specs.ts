@@ -75,7 +75,7 @@ const versionAnswer = version.schema.openapi("SpecVersion")
 
 export const specStatements = {
   list: prepared((db) =>
-    db.select(columns(db)).from(specs).where(isOnPage(db, "specs")).orderBy(desc(specs.id)).prepare("specs"),
+    db.select(columns(db)).from(specs).where(isOnPage("specs")).orderBy(desc(specs.id)).prepare("specs"),
   ),
   one: prepared((db) => db.select(columns(db)).from(specs).where(isVisible(db, "specs")).prepare("spec")),
   seen: prepared((db) => selectVisible(db, "specs").prepare("seen_spec")),
