@@ -1,22 +1,20 @@
 import { pg, sql } from "../database.ts"
-import { bytea, id, isOneOf, refersTo, time } from "./columns.ts"
+import { bytea, enumChecks, id, isOneOf, refersTo, time } from "./columns.ts"
 
 const { bigint, check, date, foreignKey, index, integer, pgTable, primaryKey, text, uniqueIndex } = pg
-
-const accountKinds = ["agent", "human"] as const
 
 /** The owner of keys and records: an agent, which has a profile, or a person, who has an e-mail address. */
 export const users = pgTable(
   "users",
   {
     id: id(),
-    kind: text({ enum: accountKinds }).notNull(),
+    kind: text({ enum: ["agent", "human"] }).notNull(),
     email: text(),
     name: text(),
     createdAt: time("created_at").notNull(),
   },
   (t) => [
-    check("users_kind", isOneOf(t.kind, accountKinds)),
+    ...enumChecks(t.kind),
     check("users_email", sql`(${t.kind} = 'human') = (${t.email} is not null)`),
     uniqueIndex("users_email_unique").on(sql`lower(${t.email})`),
   ],
@@ -44,14 +42,12 @@ export const agentProfiles = pgTable(
     check("agent_profiles_disabled_message", sql`char_length(${t.disabledMessage}) between 1 and 500`),
     check("agent_profiles_slug", sql`${t.slug} ~ '^agt_[0-9a-hjkmnp-tv-z]{10}$'`),
     check("agent_profiles_display_name", sql`char_length(${t.displayName}) between 1 and 64`),
-    check("agent_profiles_status", isOneOf(t.status, agentStatuses)),
+    ...enumChecks(t.status),
   ],
 )
 
 /** How many origins a publishable key has. */
 export const originsPerKey = 1
-
-const keyDisablers = ["owner", "operator"] as const
 
 /**
  * Only the hash of a key is stored, and what lists show. Revoked rows stay, so that no hash is used twice. A rotated
@@ -72,7 +68,7 @@ export const apiKeys = pgTable(
     expiresAt: time("expires_at"),
     disabledAt: time("disabled_at"),
     /** Who disabled it: only what the owner disabled may the owner enable. Null while it is enabled. */
-    disabledBy: text("disabled_by", { enum: keyDisablers }),
+    disabledBy: text("disabled_by", { enum: ["owner", "operator"] }),
     revokedAt: time("revoked_at"),
     lastUsedAt: time("last_used_at"),
     replacedBy: integer("replaced_by").unique(),
@@ -95,7 +91,7 @@ export const apiKeys = pgTable(
       "api_keys_origins",
       sql`case ${t.keyClass} when 'publishable' then coalesce(cardinality(${t.originAllowlist}), 0) = ${sql.raw(`${originsPerKey}`)} else ${t.originAllowlist} is null end`,
     ),
-    check("api_keys_disabled_by", isOneOf(t.disabledBy, keyDisablers)),
+    ...enumChecks(t.disabledBy),
     check(
       "api_keys_replaced",
       sql`${t.replacedBy} is null or (${t.replacedBy} > ${t.id} and ${t.expiresAt} is not null)`,

@@ -1,6 +1,6 @@
 // Columns that many tables have.
 import type { AnyPgColumn } from "drizzle-orm/pg-core"
-import { pg, sql } from "../database.ts"
+import { orm, pg, sql } from "../database.ts"
 
 export const bytea = pg.customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" })
 
@@ -10,6 +10,15 @@ export const time = (name: string) => pg.timestamp(name, { withTimezone: true, p
 export const refersTo = (name: string, to: () => AnyPgColumn) => pg.integer(name).notNull().references(to)
 
 export const id = () => pg.integer().primaryKey().generatedAlwaysAsIdentity()
+
+/** The checks that columns have only the values of their types. Null passes. */
+export const enumChecks = (...columns: readonly AnyPgColumn[]) =>
+  columns.map((column) => {
+    const { table, name } = column
+    // A table's checks get its columns without their values.
+    const whole = Object.values(orm.getTableColumns(table)).find((one) => one.name === name)
+    return pg.check(`${orm.getTableName(table)}_${name}`, isOneOf(column, whole?.enumValues ?? []))
+  })
 
 /** For checks: whether a column has one of these values. Null passes. */
 export const isOneOf = (column: AnyPgColumn, values: readonly string[]) =>

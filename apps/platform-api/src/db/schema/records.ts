@@ -3,7 +3,7 @@ import type { AnyPgColumn } from "drizzle-orm/pg-core"
 import { buildStatuses, deploymentStatuses, lifeCycles, runStatuses } from "../../records/transitions.ts"
 import { pg, sql } from "../database.ts"
 import { users } from "./accounts.ts"
-import { bytea, id, isOneOf, refersTo, time, visibilities } from "./columns.ts"
+import { bytea, enumChecks, id, isOneOf, refersTo, time, visibilities } from "./columns.ts"
 
 const { bigint, boolean, check, foreignKey, index, integer, pgTable, primaryKey, text, unique, uniqueIndex } = pg
 
@@ -32,7 +32,7 @@ export const specs = pgTable(
     unique("specs_of_owner").on(t.ownerId, t.id),
     check("specs_url_slug", sql`${t.urlSlug} ~ '^[a-z0-9][a-z0-9-]{0,62}$'`),
     check("specs_latest_version", sql`${t.latestVersion} >= 0`),
-    check("specs_visibility", isOneOf(t.visibility, visibilities)),
+    ...enumChecks(t.visibility),
   ],
 )
 
@@ -170,7 +170,7 @@ export const deployments = pgTable(
     uniqueIndex("deployments_one_per_spec")
       .on(t.specId)
       .where(sql`${t.deletedAt} is null`),
-    check("deployments_status", isOneOf(t.status, lifeCycles.deployment.statuses)),
+    ...enumChecks(t.status),
     check("deployments_times", timesAscend(t.firstDeployedAt, t.lastDeployedAt)),
   ],
 )
@@ -191,7 +191,7 @@ export const deploymentEvents = pgTable(
   (t) => [
     index("deployment_events_of_deployment").on(t.deploymentId, t.id),
     check("deployment_events_transition", transitionIsAllowed(lifeCycles.deployment, t)),
-    check("deployment_events_actor", isOneOf(t.actor, ["user", "system"])),
+    ...enumChecks(t.actor),
   ],
 )
 
@@ -234,7 +234,7 @@ export const runs = pgTable(
     index("runs_of_spec").on(t.specId),
     index("runs_retries").on(t.retryOfId),
     check("runs_status", statusAgrees(lifeCycles.run, t)),
-    check("runs_trigger", isOneOf(t.trigger, runTriggers)),
+    ...enumChecks(t.trigger),
     check("runs_attempt", sql`${t.attempt} >= case when ${t.retryOfId} is null then 1 else 2 end`),
     check("runs_retry_of_older", sql`${t.retryOfId} < ${t.id}`),
     check("runs_times", timesAscend(t.createdAt, t.startedAt, t.completedAt)),
@@ -271,7 +271,7 @@ export const runSteps = pgTable(
   },
   (t) => [
     primaryKey({ columns: [t.runId, t.position] }),
-    check("run_steps_status", isOneOf(t.status, stepStatuses)),
+    ...enumChecks(t.status),
     check("run_steps_times", timesAscend(t.startedAt, t.completedAt)),
   ],
 )

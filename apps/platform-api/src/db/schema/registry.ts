@@ -1,7 +1,7 @@
 // Published stacks, their versions and what changed.
 import { pg, sql } from "../database.ts"
 import { users } from "./accounts.ts"
-import { bumps, bytea, id, isOneOf, time, verdicts, visibilities } from "./columns.ts"
+import { bumps, bytea, enumChecks, id, time, verdicts, visibilities } from "./columns.ts"
 
 const { bigint, boolean, check, index, integer, pgTable, primaryKey, text, uniqueIndex } = pg
 
@@ -54,9 +54,7 @@ export const stacks = pgTable(
     uniqueIndex("stacks_line").on(t.line),
     index("stacks_owner").on(t.ownerId),
     check("stacks_name", sql`${t.name} ~ '^[a-z0-9][a-z0-9-]{0,62}$'`),
-    check("stacks_visibility", isOneOf(t.visibility, visibilities)),
-    check("stacks_verdict", isOneOf(t.verdict, verdicts)),
-    check("stacks_bump", isOneOf(t.bump, bumps)),
+    ...enumChecks(t.visibility, t.verdict, t.bump),
     check("stacks_version", sql`${t.version} >= 1`),
     check("stacks_content_hash", sql`${t.contentHash} ~ '^[0-9a-f]{64}$'`),
   ],
@@ -77,11 +75,7 @@ export const stackVersions = pgTable(
     changes: integer(),
     message: text(),
   },
-  (t) => [
-    primaryKey({ columns: [t.line, t.number] }),
-    check("stack_versions_verdict", isOneOf(t.verdict, verdicts)),
-    check("stack_versions_bump", isOneOf(t.bump, bumps)),
-  ],
+  (t) => [primaryKey({ columns: [t.line, t.number] }), ...enumChecks(t.verdict, t.bump)],
 )
 
 /** Modules of types, generated on the first request, for the name that the stack has then. */
@@ -153,12 +147,8 @@ export const registryChanges = pgTable(
     index("registry_changes_of_line").on(t.line, t.id),
     index("registry_changes_of_stack").on(t.stack, t.id),
     index("registry_changes_at").on(t.at),
-    check("registry_changes_kind", isOneOf(t.kind, changeKinds)),
     check("registry_changes_version", sql`${t.version} >= 1`),
     check("registry_changes_previous_version", sql`${t.previousVersion} >= 1`),
-    check("registry_changes_verdict", isOneOf(t.verdict, verdicts)),
-    check("registry_changes_bump", isOneOf(t.bump, bumps)),
-    check("registry_changes_visibility", isOneOf(t.visibility, visibilities)),
-    check("registry_changes_except_visibility", isOneOf(t.exceptVisibility, visibilities)),
+    ...enumChecks(t.kind, t.verdict, t.bump, t.visibility, t.exceptVisibility),
   ],
 )
