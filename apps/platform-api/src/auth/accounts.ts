@@ -19,42 +19,30 @@ export type KeyMaterial = {
 /** Creates a key and its row. Only the result contains the key itself. */
 export const insertKey = async (
   tx: Orm,
-  key: {
-    readonly kind: "ak" | "pk" | "sk"
-    readonly userId: number
-    readonly name: string
-    readonly origins?: readonly string[] | undefined
-    readonly createdAt: Date
-    readonly expiresAt?: Date | undefined
-    /** The key that it replaces. */
-    readonly replaces?: number
-  },
+  {
+    kind,
+    origins,
+    ...row
+  }: { readonly kind: "ak" | "pk" | "sk"; readonly origins?: readonly string[] | undefined } & Readonly<
+    Pick<typeof apiKeys.$inferInsert, "userId" | "name" | "createdAt" | "expiresAt" | "replaces">
+  >,
   { randomBytes, keySecret }: KeyMaterial,
 ): Promise<{ readonly id: number; readonly text: string }> => {
-  const text = mintKey(key.kind, randomBytes, keySecret)
+  const text = mintKey(kind, randomBytes, keySecret)
   const hint = keyHint(text)
   const stored = await tx
     .insert(apiKeys)
     .values({
-      userId: key.userId,
+      ...row,
       keyHash: hashKey(text),
-      keyClass: key.kind === "pk" ? "publishable" : "secret",
+      keyClass: kind === "pk" ? "publishable" : "secret",
       prefix: hint.slice(0, 7),
       lastFour: hint.slice(-4),
-      name: key.name,
-      originAllowlist: key.origins === undefined ? null : [...key.origins],
-      createdAt: key.createdAt,
-      expiresAt: key.expiresAt ?? null,
-      replaces: key.replaces ?? null,
+      originAllowlist: origins && [...origins],
     })
     .returning({ id: apiKeys.id })
   return { id: theRow(stored).id, text }
 }
-
-export type SignUp =
-  | { readonly slug: string; readonly displayName: string; readonly key: string; readonly keyId: number }
-  /** The address has used up its sign-ups. Whole seconds until the next. */
-  | { readonly waitSeconds: number }
 
 // An hour and a millisecond, because stored times are rounded.
 const signupWindow = sql`interval '3600.001 seconds'`
@@ -63,7 +51,7 @@ const windowStart = sql`${clock} - ${signupWindow}`
 
 /**
  * Creates an agent with its first key, unless its address or its network has used up its sign-ups. An address has never more
- * than `perHour` in any 60 minutes, and an IPv6 /48 as many as 16 addresses, by the database's clock and lock, across all replicas. Throws DatabaseUnavailable.
+ * than `perHour` in any 60 minutes, and an IPv6 /48 as many as 16 addresses, by the database's clock and lock, across all replicas. Returns whole seconds to wait once they are used up. Throws DatabaseUnavailable.
  * @param bucket the client's address as it is counted (IPv6 by /64)
  */
 export const signUp = (
@@ -77,7 +65,7 @@ export const signUp = (
   perHour: number,
   at: Date,
   material: KeyMaterial,
-): Promise<SignUp> =>
+) =>
   queries.transaction(
     async (tx) => {
       const network = bucketNetwork(who.bucket)

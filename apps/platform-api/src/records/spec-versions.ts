@@ -22,24 +22,15 @@ const latestVersion = async (tx: Orm, specId: number) => {
 }
 
 /** The same, if the spec exists and belongs to this person. */
-export const latestOwnVersion = async (tx: Orm, ownerId: number, specId: number | undefined) => {
-  const own = and(eq(specs.id, specId ?? 0), eq(specs.ownerId, ownerId))
+export const latestOwnVersion = async (tx: Orm, ownerId: number, specId: number) => {
+  const own = and(eq(specs.id, specId), eq(specs.ownerId, ownerId))
   const [spec] = await tx.select({ id: specs.id }).from(specs).where(own)
   return spec && latestVersion(tx, spec.id)
 }
 
-type Added = {
-  readonly id: number
-  readonly number: number
-  readonly isNew: boolean
-  readonly contentIsNew: boolean
-  /** Its owner's message when it was added. */
-  readonly message: string | null
-}
-
 /**
- * Adds a version to a spec that the transaction has locked. The content of the latest version again adds none. Throws
- * limit-reached and VersionMoved.
+ * Adds a version to a spec that the transaction has locked. The content of the latest version again adds none, and keeps the
+ * message that it was added with. Throws limit-reached and VersionMoved.
  */
 export const addVersion = async (
   tx: Orm,
@@ -57,7 +48,7 @@ export const addVersion = async (
     /** The id of the version that it was compared with; null for none. */
     readonly latest?: number | null
   },
-): Promise<Added> => {
+) => {
   const latest = await latestVersion(tx, spec.id)
   if (expected !== undefined && (latest?.id ?? null) !== expected) throw new VersionMoved()
   if (latest?.contentHash === prepared.contentHash) {

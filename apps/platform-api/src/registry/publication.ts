@@ -19,7 +19,7 @@ export class StackConflict extends Error {
 }
 
 /** The owner of a stack: a person's spec, or the operator. */
-export type StackHolder = { readonly ownerId: number; readonly specId: number } | undefined
+type StackHolder = { readonly ownerId: number; readonly specId: number } | undefined
 
 /** What versions belong to. A line never passes to another stack with the name. */
 export const lineOf = (name: string, holder: { readonly specId: number } | undefined): string =>

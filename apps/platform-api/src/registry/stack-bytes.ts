@@ -1,5 +1,6 @@
 import { promisify } from "node:util"
 import { gunzip, gunzipSync, gzip, gzipSync } from "node:zlib"
+import type { stacks } from "../db/schema/index.ts"
 import type { Ast } from "./ast/ast-shape.ts"
 import { contentHash } from "./ast/parse-ast.ts"
 import { deriveSchema } from "./schema/derive-schema.ts"
@@ -8,12 +9,9 @@ const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
 /** What readers see of a stack besides its content. */
-export type StackHead = {
-  readonly name: string
-  readonly description: string | null
-  readonly websocketUrl: string
-  readonly visibility: "public" | "global" | "private"
-}
+export type StackHead = Readonly<
+  Pick<typeof stacks.$inferSelect, "name" | "description" | "websocketUrl" | "visibility">
+>
 
 /** Every byte that replicas serve, so that they generate none. */
 export const makeStackBytes = ({ name, description, websocketUrl, visibility }: StackHead, ast: Ast, at: Date) => {

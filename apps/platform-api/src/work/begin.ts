@@ -5,15 +5,10 @@ import { errors } from "../errors.ts"
 import { shareRecord } from "../records/sharing.ts"
 import { addJob, countJobs } from "./queue/jobs.ts"
 import { type RunStepName, runStepNames } from "./events.ts"
-import type { RunRow } from "./records.ts"
+import type { BuildRow, RunRow } from "./records.ts"
 
-type NewBuild = {
-  readonly ownerId: number
-  readonly specId: number
-  readonly specVersionId: number
-  readonly allowBreaking: boolean
-  readonly runId?: number
-}
+type NewBuild = Pick<BuildRow, "ownerId" | "specId" | "specVersionId" | "allowBreaking"> &
+  Partial<Pick<BuildRow, "runId">>
 
 /** Returns the build's id. */
 export const beginBuild = async (tx: Orm, build: NewBuild, at: Date): Promise<number> => {

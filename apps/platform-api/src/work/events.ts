@@ -52,13 +52,7 @@ export const moveDeployment = async (
   {
     at,
     ...event
-  }: {
-    readonly at: Date
-    readonly eventType: string
-    readonly buildId: number | null
-    readonly actor: "user" | "system"
-    readonly message?: string | null
-  },
+  }: { readonly at: Date } & Pick<typeof deploymentEvents.$inferInsert, "eventType" | "buildId" | "actor" | "message">,
 ): Promise<number> => {
   const deployedAt = tx.select({ at: deployments.lastDeployedAt }).from(deployments).where(eq(deployments.id, id))
   const createdAt = notBefore(at, deployedAt)
