@@ -51,11 +51,12 @@ const createQueue = <T extends { readonly owner: Owner }>(now: () => number) => 
     costOf(owner.name),
     countOf("name", owner),
   ]
-  /** Of two equal ones the later one. */
-  const heaviest = (): T | undefined => {
-    const weighed = waiting.map((task) => ({ task, weight: weights(task) }))
-    return weighed.toSorted((a, b) => compare(a.weight, b.weight)).at(-1)?.task
-  }
+  /** The tasks by ascending weight, equal ones as they came. */
+  const sorted = (weigh: (task: T) => readonly number[]): readonly T[] =>
+    waiting
+      .map((task) => ({ task, weight: weigh(task) }))
+      .toSorted((a, b) => compare(a.weight, b.weight))
+      .map(({ task }) => task)
 
   const remove = (task: T | undefined): boolean => {
     const at = task === undefined ? -1 : waiting.indexOf(task)
@@ -68,17 +69,13 @@ const createQueue = <T extends { readonly owner: Owner }>(now: () => number) => 
     add: (task: T): { readonly task: T; readonly isOwn: boolean } | undefined => {
       if (countOf("name", task.owner) >= maxWaitingPerOwner) return { task, isOwn: true }
       waiting.push(task)
-      const refused = waiting.length > maxWaiting ? heaviest() : undefined
+      const refused = waiting.length > maxWaiting ? sorted(weights).at(-1) : undefined
       remove(refused)
       return refused && { task: refused, isOwn: false }
     },
     /** Removes and returns the next task. */
     next: (): T | undefined => {
-      const weighed = waiting.map((task) => ({
-        task,
-        weight: [costOf(`group ${task.owner.group}`), costOf(task.owner.name)],
-      }))
-      const first = weighed.toSorted((a, b) => compare(a.weight, b.weight))[0]?.task
+      const [first] = sorted(({ owner }) => [costOf(`group ${owner.group}`), costOf(owner.name)])
       remove(first)
       return first
     },

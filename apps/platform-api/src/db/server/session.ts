@@ -2,10 +2,8 @@ import { connect, isIP, type Socket } from "node:net"
 import { connect as startTls, type ConnectionOptions as TlsOptions } from "node:tls"
 import { SetupError } from "@svc/config"
 import { type ConnectionOptions, parse } from "pg-connection-string"
-import { createRequire } from "node:module"
-import type postgres from "postgres"
 import { DatabaseUnavailable, failure } from "../errors.ts"
-import { loadServerDriver, type Orm } from "../database.ts"
+import { loadPostgres, loadServerDriver, type Orm } from "../database.ts"
 
 /**
  * Reads a URL as psql does: `sslmode=require` encrypts, `verify-full` also verifies the certificate. `allow` is `prefer`: both go on
@@ -91,9 +89,6 @@ type SessionOptions = {
   /** Called once when the connection is closed, even if it was never established. */
   readonly onEnd: () => void
 }
-
-const require = createRequire(import.meta.url)
-const loadPostgres = () => require("postgres") as typeof postgres
 
 /** Loads the driver, which takes seconds on a busy machine. Call it before a deadline starts. */
 export const loadDriver = (): void => {

@@ -126,6 +126,5 @@ export type AstIdl = z.infer<typeof idl>
 export type AstTypeDefinition = z.infer<typeof typeDefinition>
 
 /** A field's path in an entity's state. The fields of the section `root` are at the top level. */
-export const fieldPath = (section: string, fieldName: string): string => {
-  return section === "root" ? fieldName : `${section}.${fieldName}`
-}
+export const fieldPath = (section: string, fieldName: string): string =>
+  section === "root" ? fieldName : `${section}.${fieldName}`

@@ -1,7 +1,7 @@
 import { inOwnWords } from "@svc/openapi"
 import { parseExactly } from "@svc/common/exact-json"
 import { duplicateKey } from "@svc/common/json-text"
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import canonicalize from "canonicalize"
 import { checkFields } from "../types/typed-module.ts"
 import { DocumentFault, type DocumentPath, formatPath, maxFaults } from "./document-fault.ts"
@@ -152,9 +152,7 @@ function* takenTwice(names: Iterable<Name>): Generator<DocumentFault> {
  * Parses an AST, and rejects text that JSON.parse would change silently: a repeated member, or an integer that a double
  * can't represent. Throws the first fault as a DocumentFault.
  */
-export const readAst = (text: string): Ast => {
-  return parseAst(parseExactJson(text))
-}
+export const readAst = (text: string): Ast => parseAst(parseExactJson(text))
 
 /**
  * Parses JSON. An integer that a double can't represent becomes a bigint, which parseAst rejects with its path. Throws
@@ -184,8 +182,4 @@ const isRounded = (source: string, value: number) => /^-?\d+$/.test(source) && S
  * SHA-256, in hex, of the AST's canonical JSON (RFC 8785), its own `content_hash` included. That form treats numbers as
  * doubles, so ASTs with larger integers could share a hash. parseAst rejects those.
  */
-export const contentHash = (ast: Ast): string => {
-  return createHash("sha256")
-    .update(canonicalize(ast) ?? "")
-    .digest("hex")
-}
+export const contentHash = (ast: Ast): string => hash("sha256", canonicalize(ast) ?? "")

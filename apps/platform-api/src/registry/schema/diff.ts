@@ -78,14 +78,12 @@ const verdictOf = (changes: readonly Change[]): Pick<SchemaDiff, "verdict" | "bu
   return { verdict: "compatible", bump: changes.some(({ kind }) => kind.endsWith("-added")) ? "minor" : "patch" }
 }
 
-const fieldBreaks = (was: SchemaField, is: SchemaField): boolean => {
-  return was.rust_type !== is.rust_type || (!was.nullable && is.nullable)
-}
+const fieldBreaks = (was: SchemaField, is: SchemaField): boolean =>
+  was.rust_type !== is.rust_type || (!was.nullable && is.nullable)
 
 /** An outer Option marks a nullable member. Losing it breaks no reader. */
-const typeBreaks = (was: NamedType, is: NamedType): boolean => {
-  return was.type !== is.type && optionContent(was.type) !== is.type
-}
+const typeBreaks = (was: NamedType, is: NamedType): boolean =>
+  was.type !== is.type && optionContent(was.type) !== is.type
 
 /** Named payloads can grow. Positional payloads can't, and adding or removing a payload changes how it is read. */
 const variantBreaks = ({ fields: was }: Variant, { fields: is }: Variant): boolean => {
