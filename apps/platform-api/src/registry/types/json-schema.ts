@@ -70,8 +70,11 @@ export const jsonSchemaModule = ({ declarations, views, named }: Model, heading:
   const definitions = [
     ...declarations.map((declaration, index) => [names[index] ?? "", declared(declaration)] as const),
     ["ViewId", idIn(views)] as const,
-    ["ViewKeys", { properties: Object.fromEntries(views.map(({ id, key }) => [id, { const: key }])) }] as const,
-    ["NeedsKey", idIn(views.filter(({ needsKey }) => needsKey))] as const,
+    [
+      "ViewKeys",
+      { properties: Object.fromEntries(views.map(({ id, key_field }) => [id, { const: key_field }])) },
+    ] as const,
+    ["NeedsKey", idIn(views.filter(({ needs_key }) => needs_key))] as const,
   ]
   const head = { $schema: "https://json-schema.org/draft/2020-12/schema", $comment: heading.join(" "), anyOf: entities }
   // One line per definition: with full indentation a large document would be mostly spaces.

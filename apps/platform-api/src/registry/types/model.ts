@@ -1,5 +1,5 @@
 // The contents of a typed module in any language: declarations with members, each with a unique name.
-import type { Shape } from "../schema/derive-schema.ts"
+import type { SchemaView, Shape } from "../schema/derive-schema.ts"
 import type { Variant } from "../schema/derive-types.ts"
 import type { NamedType } from "../ast/idl-type.ts"
 import { lastSegment } from "../ast/rust-type.ts"
@@ -17,15 +17,8 @@ export type Declaration =
 
 export type Model = {
   readonly declarations: readonly Declaration[]
-  /** The views' ids, each with the index of its entity. */
-  readonly views: readonly {
-    readonly id: string
-    readonly entity: number
-    readonly list: boolean
-    /** The field whose value is a record's key; null if several are. */
-    readonly key: string | null
-    readonly needsKey: boolean
-  }[]
+  /** Each with the index of its entity. */
+  readonly views: readonly (SchemaView & { readonly entity: number })[]
   /** The index of the declaration for a type's name. */
   readonly named: ReadonlyMap<string, number>
 }
@@ -70,15 +63,7 @@ export const modelOf = (shape: Shape): Model => {
           : { kind: "enum", name: type.name, members: type.variants.map(variantOf) },
       ),
     ],
-    views: shape.entities.flatMap(({ views }, entity) =>
-      views.map(({ id, mode, key_field: key, needs_key: needsKey }) => ({
-        id,
-        entity,
-        list: mode === "list",
-        key,
-        needsKey,
-      })),
-    ),
+    views: shape.entities.flatMap(({ views }, entity) => views.map((view) => ({ ...view, entity }))),
     named,
   }
 }

@@ -63,13 +63,13 @@ export const typescriptModule = ({ declarations, views, named }: Model, heading:
     heading.map((line) => `// ${line}\n`).join(""),
     ...declarations.map(declared),
     `/** What each view shows, by its id: a list of entities; or one, or one for each key. */\nexport interface Views {\n${views
-      .map(({ id, entity, list }) => `  ${text(id)}: ${nameAt(entity)}${list ? "[]" : ""}\n`)
+      .map(({ id, entity, mode }) => `  ${text(id)}: ${nameAt(entity)}${mode === "list" ? "[]" : ""}\n`)
       .join("")}}\n`,
     `export type ViewId =${union(views)}\n`,
     `/** The field whose value is a record's key, by the view's id; null if several fields are. */\nexport interface ViewKeys {\n${views
-      .map(({ id, key }) => `  ${text(id)}: ${key === null ? "null" : text(key)}\n`)
+      .map(({ id, key_field }) => `  ${text(id)}: ${key_field === null ? "null" : text(key_field)}\n`)
       .join("")}}\n`,
-    `/** The views whose subscriptions must have a key. */\nexport type NeedsKey =${union(views.filter(({ needsKey }) => needsKey))}\n`,
+    `/** The views whose subscriptions must have a key. */\nexport type NeedsKey =${union(views.filter(({ needs_key }) => needs_key))}\n`,
   ].join("\n")
 }
 
