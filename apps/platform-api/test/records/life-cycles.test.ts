@@ -53,11 +53,13 @@ beforeAll(async () => {
 
 const query = <Row>(text: string, values: readonly unknown[] = []) => service.database().query<Row>(text, values)
 
+const newBuild = "insert into builds (owner_id, spec_id, spec_version_id, status, created_at)"
+const newRun = "insert into runs (owner_id, spec_id, spec_version_id, workflow, status, trigger, attempt, created_at)"
+
 const begin = async (kind: "build" | "run"): Promise<number> => {
   const insert = {
-    build:
-      "insert into builds (owner_id, spec_id, spec_version_id, status, created_at) select $1, spec_id, id, 'pending', $3::timestamptz from spec_versions where spec_id = $2 limit 1 returning id",
-    run: "insert into runs (owner_id, spec_id, spec_version_id, workflow, status, trigger, attempt, created_at) select $1, spec_id, id, 'w', 'queued', 'manual', 1, $3::timestamptz from spec_versions where spec_id = $2 limit 1 returning id",
+    build: `${newBuild} select $1, spec_id, id, 'pending', $3::timestamptz from spec_versions where spec_id = $2 limit 1 returning id`,
+    run: `${newRun} select $1, spec_id, id, 'w', 'queued', 'manual', 1, $3::timestamptz from spec_versions where spec_id = $2 limit 1 returning id`,
   }[kind]
   const [row] = await query<{ id: number }>(insert, [ownerId, base.spec, at(0)])
   return row?.id ?? 0
@@ -160,7 +162,7 @@ test("a deployment changes status exactly as its table allows, from its first ev
 })
 
 test("no statement moves a record beyond its events, and none starts half-way", async () => {
-  const build = base.build
+  const { build } = base
   const [before] = await query("select * from builds where id = $1", [build])
   const byHand = [
     "update builds set status = 'completed'",
@@ -173,9 +175,9 @@ test("no statement moves a record beyond its events, and none starts half-way", 
     "update runs set status = 'succeeded'",
     "update runs set attempt = 9",
     "update specs set latest_version = 9",
-    "insert into builds (owner_id, spec_id, spec_version_id, status, created_at) select owner_id, spec_id, spec_version_id, 'queued', now() from builds",
+    `${newBuild} select owner_id, spec_id, spec_version_id, 'queued', now() from builds`,
     "insert into builds (owner_id, spec_id, spec_version_id, status, created_at, started_at) select owner_id, spec_id, spec_version_id, 'pending', now(), now() from builds",
-    "insert into runs (owner_id, spec_id, spec_version_id, workflow, status, trigger, attempt, created_at) select owner_id, spec_id, spec_version_id, 'w', 'running', 'manual', 1, now() from builds",
+    `${newRun} select owner_id, spec_id, spec_version_id, 'w', 'running', 'manual', 1, now() from builds`,
     "insert into deployments (owner_id, spec_id, stack_name, websocket_url, status) select owner_id, id, 'x', 'ws://x', 'active' from specs",
     "insert into specs (owner_id, name, entity_name, url_slug, latest_version, created_at, updated_at) select owner_id, name, entity_name, url_slug, 1, now(), now() from specs",
     "update build_events set new_status = 'completed'",
@@ -199,33 +201,17 @@ test("no statement moves a record beyond its events, and none starts half-way", 
 test("no record refers to one of another owner or spec, or is shared with its owner", async () => {
   const other = await service.signUp()
   const foreign = await insertRecords(service, other.slug)
-  const spec = base.spec
-  const foreignSpec = foreign.spec
-  const foreignBuild = foreign.build
-  const build = base.build
-  const run = base.run
-  const [version] = await query<{ id: number }>("select id from spec_versions where spec_id = $1", [foreignSpec])
+  const { spec, build, deployment, run } = base
+  const [version] = await query<{ id: number }>("select id from spec_versions where spec_id = $1", [foreign.spec])
   const cases: readonly (readonly [string, readonly unknown[], string])[] = [
-    [
-      "insert into builds (owner_id, spec_id, spec_version_id, status, created_at) values ($1, $2, $3, 'pending', now())",
-      [ownerId, foreignSpec, version?.id],
-      "23503",
-    ],
-    [
-      "insert into builds (owner_id, spec_id, spec_version_id, status, created_at) values ($1, $2, $3, 'pending', now())",
-      [ownerId, spec, version?.id],
-      "23503",
-    ],
+    [`${newBuild} values ($1, $2, $3, 'pending', now())`, [ownerId, foreign.spec, version?.id], "23503"],
+    [`${newBuild} values ($1, $2, $3, 'pending', now())`, [ownerId, spec, version?.id], "23503"],
     [
       "insert into deployments (owner_id, spec_id, stack_name, websocket_url, current_build_id) values ($1, $2, 'x', 'ws://x', $3)",
-      [ownerId, spec, foreignBuild],
+      [ownerId, spec, foreign.build],
       "23514",
     ],
-    [
-      "insert into runs (owner_id, spec_id, spec_version_id, workflow, status, trigger, attempt, created_at) values ($1, $2, $3, 'w', 'queued', 'manual', 1, now())",
-      [ownerId, foreignSpec, version?.id],
-      "23503",
-    ],
+    [`${newRun} values ($1, $2, $3, 'w', 'queued', 'manual', 1, now())`, [ownerId, foreign.spec, version?.id], "23503"],
     [
       "insert into runs (owner_id, spec_id, spec_version_id, retry_of_id, workflow, status, trigger, attempt, created_at) select owner_id, spec_id, spec_version_id, id, 'w', 'queued', 'manual', 1, now() from runs where id = $1",
       [run],
@@ -242,7 +228,7 @@ test("no record refers to one of another owner or spec, or is shared with its ow
     ["insert into build_events (build_id, event_type, created_at) values ($1, 'x', now())", [2_147_483_647], "23503"],
     [
       "insert into deployment_events (deployment_id, event_type, actor, build_id, created_at) values ($1, 'x', 'user', $2, now())",
-      [base.deployment, foreignBuild],
+      [deployment, foreign.build],
       "23514",
     ],
   ]

@@ -32,6 +32,21 @@ const only = <T>(rows: readonly T[]): T => {
   return row
 }
 
+/** Inserts a row, and returns its id. */
+const insert = async <T extends "specs" | "specVersions" | "builds" | "deployments" | "runs">(
+  tx: Orm,
+  name: T,
+  row: (typeof tables)[T]["$inferInsert"],
+): Promise<number> => {
+  const table = tables[name] as typeof tables.builds
+  return only(
+    await tx
+      .insert(table)
+      .values(row as typeof table.$inferInsert)
+      .returning({ id: table.id }),
+  ).id
+}
+
 /** The account of an agent's slug or a person's e-mail address. */
 const accountOf = async (tx: Orm, who: string): Promise<number> =>
   only(
@@ -57,21 +72,16 @@ const share = async (tx: Orm, kind: keyof typeof shareTables, ids: readonly numb
   }
 }
 
-const insertSpec = async (tx: Orm, ownerId: number, given: { name: string; urlSlug: string; websocketUrl?: string }) =>
-  only(
-    await tx
-      .insert(tables.specs)
-      .values({
-        ...given,
-        ownerId,
-        entityName: "Order",
-        description: "Every order",
-        latestVersion: 0,
-        createdAt: insertedAt,
-        updatedAt: insertedAt,
-      })
-      .returning({ id: tables.specs.id }),
-  ).id
+const insertSpec = (tx: Orm, ownerId: number, given: { name: string; urlSlug: string; websocketUrl?: string }) =>
+  insert(tx, "specs", {
+    ...given,
+    ownerId,
+    entityName: "Order",
+    description: "Every order",
+    latestVersion: 0,
+    createdAt: insertedAt,
+    updatedAt: insertedAt,
+  })
 
 const second = (seconds: number): Date => new Date(Date.UTC(2026, 10, 20, 10) + seconds * 1000)
 
@@ -80,7 +90,7 @@ const orders2 = "wss://streams.example/orders-2"
 const insertVersion = async (tx: Orm, specId: number, versionNumber: number) => {
   const { entities, ...prepared } = prepareVersion(parseAst(orderAst(`0.0.${versionNumber}`)))
   const row = { ...prepared, ...only(entities), specId, versionNumber, createdAt: insertedAt }
-  return only(await tx.insert(tables.specVersions).values(row).returning({ id: tables.specVersions.id })).id
+  return insert(tx, "specVersions", row)
 }
 
 /** One record of every kind with every field, and a retry of the run. Returns their ids. */
@@ -94,68 +104,42 @@ export const insertRecords = (service: TestService, owner: string, viewers: read
     })
     await insertVersion(tx, spec, 1)
     const specVersionId = await insertVersion(tx, spec, 2)
-    const build = only(
-      await tx
-        .insert(tables.builds)
-        .values({
-          ownerId,
-          specId: spec,
-          specVersionId,
-          status: "pending",
-          progress: 40,
-          statusMessage: "Compiling",
-          websocketUrl: orders2,
-          createdAt: second(0.999),
-        })
-        .returning({ id: tables.builds.id }),
-    ).id
+    const build = await insert(tx, "builds", {
+      ownerId,
+      specId: spec,
+      specVersionId,
+      status: "pending",
+      progress: 40,
+      statusMessage: "Compiling",
+      websocketUrl: orders2,
+      createdAt: second(0.999),
+    })
     await tx.insert(tables.buildEvents).values([
       { buildId: build, eventType: "status", newStatus: "uploading", phase: "UPLOAD", createdAt: second(1) },
       { buildId: build, eventType: "log", phase: "SCAN", createdAt: second(2) },
       { buildId: build, eventType: "status", newStatus: "failed", phase: "SCANNED", createdAt: second(3.5) },
     ])
-    const deployment = only(
-      await tx
-        .insert(tables.deployments)
-        .values({ ownerId, specId: spec, stackName: "orders", websocketUrl: orders2, currentBuildId: build })
-        .returning({ id: tables.deployments.id }),
-    ).id
+    const deployed = { ownerId, specId: spec, stackName: "orders", websocketUrl: orders2, currentBuildId: build }
+    const deployment = await insert(tx, "deployments", deployed)
     const ofDeployment = { deploymentId: deployment, buildId: build, eventType: "status", actor: "system" } as const
+    const created = { ...ofDeployment, eventType: "created", actor: "user" } as const
     await tx.insert(tables.deploymentEvents).values([
-      {
-        ...ofDeployment,
-        eventType: "created",
-        newStatus: "updating",
-        actor: "user",
-        message: "Go",
-        createdAt: second(10),
-      },
+      { ...created, newStatus: "updating", message: "Go", createdAt: second(10) },
       { ...ofDeployment, newStatus: "active", createdAt: second(15) },
       { ...ofDeployment, eventType: "note", message: "Seen by nobody", createdAt: second(16) },
       { ...ofDeployment, newStatus: "updating", createdAt: second(17) },
       { ...ofDeployment, newStatus: "active", message: "Up again", createdAt: second(18) },
     ])
-    const run = {
-      ownerId,
-      specId: spec,
-      specVersionId,
-      workflow: "nightly",
-      status: "queued",
-    } as const
-    const first = only(
-      await tx
-        .insert(tables.runs)
-        .values({
-          ...run,
-          trigger: "schedule",
-          deploymentId: deployment,
-          attempt: 3,
-          errorCode: "no-space",
-          errorMessage: "The disk\nis full",
-          createdAt: second(20),
-        })
-        .returning({ id: tables.runs.id }),
-    ).id
+    const run = { ownerId, specId: spec, specVersionId, workflow: "nightly", status: "queued" } as const
+    const first = await insert(tx, "runs", {
+      ...run,
+      trigger: "schedule",
+      deploymentId: deployment,
+      attempt: 3,
+      errorCode: "no-space",
+      errorMessage: "The disk\nis full",
+      createdAt: second(20),
+    })
     await tx.insert(tables.runEvents).values([
       { runId: first, newStatus: "running", createdAt: second(21) },
       { runId: first, newStatus: "failed", createdAt: second(22) },
@@ -165,12 +149,8 @@ export const insertRecords = (service: TestService, owner: string, viewers: read
       { runId: first, position: 0, name: "fetch", status: "succeeded", ...at },
       { runId: first, position: 1, name: "write", status: "failed", errorMessage: "No space" },
     ])
-    const retry = only(
-      await tx
-        .insert(tables.runs)
-        .values({ ...run, trigger: "manual", attempt: 4, retryOfId: first, createdAt: second(30) })
-        .returning({ id: tables.runs.id }),
-    ).id
+    const again = { ...run, trigger: "manual", attempt: 4, retryOfId: first, createdAt: second(30) } as const
+    const retry = await insert(tx, "runs", again)
     await share(tx, "spec", [spec], viewers)
     await share(tx, "build", [build], viewers)
     await share(tx, "deployment", [deployment], viewers)
@@ -189,17 +169,10 @@ export const insertBuilds = (
     const ownerId = await accountOf(tx, owner)
     const spec = await insertSpec(tx, ownerId, { name: "Many", urlSlug: "many" })
     const specVersionId = await insertVersion(tx, spec, 1)
+    const build = { ownerId, specId: spec, specVersionId, status: "pending", createdAt: insertedAt } as const
     const rows = await tx
       .insert(tables.builds)
-      .values(
-        Array.from({ length: count }, () => ({
-          ownerId,
-          specId: spec,
-          specVersionId,
-          status: "pending" as const,
-          createdAt: insertedAt,
-        })),
-      )
+      .values(Array.from({ length: count }, () => build))
       .returning({ id: tables.builds.id })
     const builds = rows.map(({ id }) => id)
     await share(tx, "spec", [spec], viewers)
