@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib"
-import { afterEach, expect, test } from "vitest"
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest"
 import { CompilerBusy, createCompiler, type Owner } from "../src/compiler/compiler.ts"
 import { readUpload } from "../src/compiler/tasks.ts"
 import type { Ast } from "../src/registry/ast/ast-shape.ts"
@@ -11,6 +11,7 @@ const now = () => performance.now()
 const owner = (name: string): Owner => ({ name, group: name })
 
 let compiler: ReturnType<typeof createCompiler>
+beforeEach(() => void (compiler = createCompiler({ deadlineMs: 60_000, now })))
 afterEach(() => compiler.close())
 
 const bodyOf = (ast_payload: unknown) => Uint8Array.from(Buffer.from(JSON.stringify({ name: "a", ast_payload })))
@@ -19,13 +20,11 @@ const large = bodyOf(withFields(fields))
 const size = large.length
 
 test("the thread's results are the same as without a thread", async () => {
-  compiler = createCompiler({ deadlineMs: 60_000, now })
   expect(size).toBeGreaterThan(8 * 1024)
   expect(await compiler.run("readUpload", large, { size, owner: owner("a") })).toEqual(readUpload(large))
 })
 
 test("the event loop keeps running while a large AST is read", async () => {
-  compiler = createCompiler({ deadlineMs: 60_000, now })
   let turns = 0
   const turn = setInterval(() => turns++, 1)
   const hasTurned = () => turns > 0
@@ -36,15 +35,15 @@ test("the event loop keeps running while a large AST is read", async () => {
 })
 
 test("a task that takes too long ends with its thread; the next one gets a new thread", async () => {
-  compiler = createCompiler({ deadlineMs: 1, now })
-  const both = [1, 2].map(() => compiler.run("readUpload", large, { size, owner: owner("a") }))
+  const { run, close } = createCompiler({ deadlineMs: 1, now })
+  onTestFinished(close)
+  const both = [1, 2].map(() => run("readUpload", large, { size, owner: owner("a") }))
   for (const result of await Promise.allSettled(both)) {
     expect(result.status === "rejected" && result.reason).toBeInstanceOf(AstTooLarge)
   }
 })
 
 test("a bug fails only its own task", async () => {
-  compiler = createCompiler({ deadlineMs: 60_000, now })
   const broken = { gzip: Uint8Array.from(gzipSync("{")), isAnswer: false }
   const task = compiler.run("check", { ast: broken, hash: "" }, { size, owner: owner("a") })
   await expect(task).rejects.toThrow("JSON")
@@ -61,7 +60,6 @@ const begin = (one: Owner, ended: string[], signal?: AbortSignal) =>
     })
 
 test("the cheapest owner so far is next; tasks waiting per owner and in all are limited", async () => {
-  compiler = createCompiler({ deadlineMs: 60_000, now })
   const ended: string[] = []
   await Promise.all(["a", "a", "a", "b", "a", "a", "a"].map((name) => begin(owner(name), ended)))
   expect(ended).toEqual(["a true", "a", "b", "a", "a", "a", "a"])
@@ -71,7 +69,6 @@ test("the cheapest owner so far is next; tasks waiting per owner and in all are 
 })
 
 test("nine agents that fill the queue make room for a person, and their costs count as one owner's", async () => {
-  compiler = createCompiler({ deadlineMs: 60_000, now })
   const ended: string[] = []
   const agents = Array.from({ length: 9 }, (_, n) => ({ name: `agent ${n}`, group: "agents" }))
   const flood = agents.flatMap((agent) => Array.from({ length: 4 }, () => begin(agent, ended)))
@@ -85,7 +82,6 @@ test("nine agents that fill the queue make room for a person, and their costs co
 })
 
 test("work that nobody waits for isn't started, or is stopped", async () => {
-  compiler = createCompiler({ deadlineMs: 60_000, now })
   const ended: string[] = []
   const gone = new AbortController()
   const tasks = ["a", "b"].map((name) => begin(owner(name), ended, gone.signal))
@@ -97,7 +93,6 @@ test("work that nobody waits for isn't started, or is stopped", async () => {
 })
 
 test("a stored AST with operators that are rejected today can still be built", async () => {
-  compiler = createCompiler({ deadlineMs: 60_000, now })
   const ast = thing({ computed_field_specs: [{ expression: { Unary: { op: "Odd" } } }] }) as Ast
   expect(() => parseAst(ast)).toThrow("must be an operator")
   const stored = { gzip: Uint8Array.from(gzipSync(JSON.stringify(ast))), isAnswer: false }

@@ -3,7 +3,7 @@ import committed from "../openapi.json" with { type: "json" }
 import { type ErrorCode, errors } from "../src/errors.ts"
 import { signUpBytes } from "../src/routes/accounts/agents.ts"
 import { sampleText } from "./registry/small-ast.ts"
-import { beforeTests, publishStack, serviceInTest, type TestService, testService } from "./service.ts"
+import { beforeTests, publishStack, serviceInTest, testService } from "./service.ts"
 
 const service = testService("postgres", { SVC_SAMPLE_STACKS: "true" })
 const agent = beforeTests(() => service.signUp())
@@ -145,32 +145,18 @@ test("a token treats this machine's three host names as one, and every response 
   expect([unknown.status, unknown.headers.has("ratelimit")]).toEqual([401, false])
 })
 
-/** Starts a service with sample stacks on a database where an operator has published these before. */
-const startAfter = async (
-  before: readonly (readonly [name: string, url: string, code?: string])[],
-  env: Readonly<Record<string, string>> = {},
-) => {
-  const operators = await serviceInTest("postgres")
-  const ast: unknown = JSON.parse(sampleText("name-service"))
-  for (const [name, websocketUrl, code] of before) {
-    const published = publishStack(operators, name, ast, { websocketUrl })
-    if (code === undefined) await published
-    else await expect(published).rejects.toMatchObject({ code })
-  }
-  return serviceInTest("postgres", { DATABASE_URL: operators.databaseUrl, SVC_SAMPLE_STACKS: "true", ...env })
-}
-const urlsAt = async (started: TestService) => {
-  const { body } = await started.call("GET", "/api/registry")
-  return Object.fromEntries(body.map((stack: Record<string, string>) => [stack["name"], stack["websocket_url"]]))
-}
-
 test("a stack published before the first start stays, and no other can use its URL in another spelling", async () => {
-  const before = [
-    ["transfers", "wss://mine.example/transfers"],
-    ["swaps", "ws://localhost:4004/token-swaps"],
-    ["other", "ws://[::1]:4004/token-swaps/", "websocket-url-taken"],
-  ] as const
-  expect(await urlsAt(await startAfter(before))).toEqual({
+  const operators = await serviceInTest("postgres")
+  const put = (name: string, websocketUrl: string) =>
+    publishStack(operators, name, JSON.parse(sampleText("name-service")), { websocketUrl })
+  await put("transfers", "wss://mine.example/transfers")
+  await put("swaps", "ws://localhost:4004/token-swaps")
+  const taken = { code: "websocket-url-taken" }
+  await expect(put("other", "ws://[::1]:4004/token-swaps/")).rejects.toMatchObject(taken)
+  const env = { DATABASE_URL: operators.databaseUrl, SVC_SAMPLE_STACKS: "true" }
+  const { body } = await (await serviceInTest("postgres", env)).call("GET", "/api/registry")
+  const urls = body.map((stack: Record<string, string>) => [stack["name"], stack["websocket_url"]])
+  expect(Object.fromEntries(urls)).toEqual({
     "name-service": "ws://127.0.0.1:4004/name-service",
     "stake-accounts": "ws://127.0.0.1:4004/stake-accounts",
     swaps: "ws://localhost:4004/token-swaps",

@@ -1,3 +1,4 @@
+import canonicalize from "canonicalize"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { deriveShape, type Shape } from "../../src/registry/schema/derive-schema.ts"
@@ -10,18 +11,7 @@ import { shape } from "./shapes.ts"
 // oxlint-disable-next-line typescript/no-explicit-any
 type Loose = any
 
-const sortKeys = (value: Loose): Loose =>
-  Array.isArray(value)
-    ? value.map(sortKeys)
-    : typeof value === "object" && value !== null
-      ? Object.fromEntries(
-          Object.keys(value)
-            .sort()
-            .map((key) => [key, sortKeys(value[key])]),
-        )
-      : value
-
-const bag = (items: readonly Loose[]): string[] => items.map((item) => JSON.stringify(sortKeys(item))).sort()
+const bag = (items: readonly Loose[]): (string | undefined)[] => items.map((item) => canonicalize(item)).sort()
 
 /** A shape as text that does not hang on any order but that of primary keys. */
 const canonical = ({ stack_name, entities, types }: Shape) => [
