@@ -2,7 +2,6 @@ import { setTimeout as pass } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { createRandom, startPostgres, type TestPostgres } from "@svc/testing"
 import fc from "fast-check"
-import postgres from "postgres"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { sampleStacks } from "../stacks/index.ts"
 import { faults } from "./chaos/faults.ts"
@@ -11,6 +10,7 @@ import { openSockets } from "./chaos/open-sockets.ts"
 import { type Ledger, startLoad, type Outcome } from "./chaos/load.ts"
 import { operate, type Replica, startReplica } from "./program.ts"
 import { temporaryFolder } from "./service.ts"
+import { withSql } from "./with-sql.ts"
 
 // Eight seconds here, an hour in `pnpm fuzz`.
 const full = process.env["SVC_FUZZ"] === "full"
@@ -48,14 +48,8 @@ afterEach(async () => {
   folder.remove()
 })
 
-const ask = async <Row extends object>(text: string): Promise<readonly Row[]> => {
-  const sql = postgres(server.url, { max: 1 })
-  try {
-    return await sql.unsafe<Row[]>(text)
-  } finally {
-    await sql.end({ timeout: 1 })
-  }
-}
+const ask = <Row extends object>(text: string): Promise<readonly Row[]> =>
+  withSql(server.url, (sql) => sql.unsafe<Row[]>(text))
 
 const countOf = (rows: readonly { readonly name: string | number }[]) => {
   const counts = new Map<string | number, number>()

@@ -1,4 +1,4 @@
-import postgres from "postgres"
+import { withSql } from "./with-sql.ts"
 
 type Load = {
   readonly agents: number
@@ -13,10 +13,9 @@ type Load = {
  * Fills a migrated, empty database in the shortest way: without checking the constraints, which the data keeps by
  * construction. Needs a superuser.
  */
-export const loadDatabase = async (url: string, { agents, keysPerAgent, builds, shared }: Load): Promise<void> => {
-  const sql = postgres(url, { max: 1 })
-  const run = (text: string) => sql.unsafe(text)
-  try {
+export const loadDatabase = (url: string, { agents, keysPerAgent, builds, shared }: Load): Promise<void> =>
+  withSql(url, async (sql) => {
+    const run = (text: string) => sql.unsafe(text)
     await run("set session_replication_role = replica")
     await run("set synchronous_commit = off")
     await run(`insert into users (kind, created_at) select 'agent', now() from generate_series(1, ${agents})`)
@@ -75,15 +74,11 @@ export const loadDatabase = async (url: string, { agents, keysPerAgent, builds, 
     }
     // Sees to the statistics and to the visibility map, as autovacuum does in time.
     await run("vacuum analyze")
-  } finally {
-    await sql.end()
-  }
-}
+  })
 
 /** Publishes a stack again, under other names, up to `count` stacks. */
-export const loadStacks = async (url: string, count: number, name: string): Promise<void> => {
-  const sql = postgres(url, { max: 1 })
-  try {
+export const loadStacks = (url: string, count: number, name: string): Promise<void> =>
+  withSql(url, async (sql) => {
     // The time in a gzip header is free to differ: the bytes of no two stacks are the same, as with real ones.
     const apart = (column: string) => `set_byte(set_byte(${column}, 4, i % 256), 5, i / 256)`
     await sql.unsafe(`
@@ -94,7 +89,4 @@ export const loadStacks = async (url: string, count: number, name: string): Prom
         ${apart("schema_gzip")}, ${apart("ast_gzip")}
       from stacks, generate_series(1, ${count - 1}) i where name = '${name}'`)
     await sql.unsafe("update registry_state set revision = (select max(revision) from stacks)")
-  } finally {
-    await sql.end()
-  }
-}
+  })

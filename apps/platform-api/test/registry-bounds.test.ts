@@ -1,10 +1,10 @@
 import { gzipSync } from "node:zlib"
-import postgres from "postgres"
 import { expect, test } from "vitest"
 import { maxListBytes } from "../src/registry/registry.ts"
 import { loadStacks } from "./large-database.ts"
 import { field, withFields } from "./registry/small-ast.ts"
 import { publishStack, serviceInTest, testService } from "./service.ts"
+import { withSql } from "./with-sql.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
 
@@ -20,20 +20,14 @@ let asked = 0
 const reached = (path: string, at = service) =>
   expect.poll(async () => (await at.call("GET", path, { from: `198.51.100.${asked++ % 250}` })).status).toBe(200)
 
-/** Does what must not wait for a table that nobody can read meanwhile. */
-const without = async (tables: string, work: () => Promise<void>): Promise<void> => {
-  const sql = postgres(service.databaseUrl, { max: 1 })
-  try {
-    await sql.begin(async (tx) => {
-      await tx.unsafe(`lock table ${tables} in access exclusive mode`)
+/** Does what must not wait for tables that nobody can read meanwhile. */
+const withoutVersions = (work: () => Promise<void>) =>
+  withSql(service.databaseUrl, (sql) =>
+    sql.begin(async (tx) => {
+      await tx.unsafe("lock table stacks, stack_versions, stack_modules in access exclusive mode")
       await work()
-    })
-  } finally {
-    await sql.end()
-  }
-}
-
-const versionTables = "stacks, stack_versions, stack_modules"
+    }),
+  )
 
 test("reads above the limit don't query the database", async () => {
   await put("bounded", [field("a", "u8")])
@@ -50,7 +44,7 @@ test("reads above the limit don't query the database", async () => {
     `/api/registry/bounded/types?language=json-schema`,
     `/api/registry?include=schema&limit=${(n % 100) + 1}`,
   ]
-  await without(versionTables, async () => {
+  await withoutVersions(async () => {
     for (let n = 0; n < (full ? 250 : 3); n++) {
       for (const path of paths(n)) {
         const headers = n % 2 === 0 ? {} : { "if-none-match": '"other"' }
@@ -64,7 +58,7 @@ test("a missing version is remembered until the stack changes", async () => {
   const from = "192.0.2.2"
   const missing = async () => (await service.call("GET", "/api/registry/bounded/schema?version=2", { from })).status
   expect(await missing()).toBe(404)
-  await without(versionTables, async () => {
+  await withoutVersions(async () => {
     for (let n = 0; n < 3; n++) expect(await missing()).toBe(404)
   })
   await put("bounded", [field("a", "u8"), field("b", "u8")])
@@ -75,7 +69,7 @@ test("types are generated once per version, stored, and generated again only for
   const path = "/api/registry/bounded/types?language=typescript&version=1"
   const first = await service.call("GET", path, { from: "192.0.2.3" })
   expect(first.status).toBe(200)
-  await without(versionTables, async () => {
+  await withoutVersions(async () => {
     expect((await service.call("GET", path, { from: "192.0.2.3" })).body).toBe(first.body)
   })
   const stored = "select name, language, number from stack_modules where line = 'name:bounded'"

@@ -1,7 +1,7 @@
 import { setTimeout as pass } from "node:timers/promises"
 import type { TestPostgres } from "@svc/testing"
-import postgres from "postgres"
 import type { FaultyProxy } from "./faulty-proxy.ts"
+import { withSql } from "../with-sql.ts"
 import { signalServer } from "./server-processes.ts"
 
 export type Scene = {
@@ -11,20 +11,10 @@ export type Scene = {
   readonly pick: (from: number, to: number) => number
 }
 
-/** Does something on the server with a connection of its own, which may be lost on the way. */
-const administer = async (server: TestPostgres, work: (sql: postgres.Sql) => Promise<unknown>): Promise<void> => {
-  const sql = postgres(server.url, { max: 1 })
-  try {
-    await work(sql)
-  } finally {
-    await sql.end({ timeout: 1 })
-  }
-}
-
 const ofService = "from pg_stat_activity where application_name = 'svc-platform-api'"
 
 const oneByOne = async ({ server, pick }: Scene, act: string): Promise<void> => {
-  await administer(server, async (sql) => {
+  await withSql(server.url, async (sql) => {
     for (let round = 0; round < 20; round++) {
       await sql.unsafe(`select ${act}(pid) ${ofService} order by random() limit 1`)
       await pass(pick(1, 80))
@@ -62,7 +52,7 @@ export const faults: Readonly<Record<string, (scene: Scene) => Promise<void>>> =
     await startAgain(server)
   },
   "one process of it killed, so that it ends all others": ({ server }) =>
-    administer(server, async (sql) => {
+    withSql(server.url, async (sql) => {
       const [row] = await sql.unsafe(`select pid ${ofService} order by random() limit 1`)
       const pid: unknown = row?.["pid"]
       if (typeof pid === "number") process.kill(pid, "SIGKILL")
@@ -81,7 +71,7 @@ export const faults: Readonly<Record<string, (scene: Scene) => Promise<void>>> =
     }
   },
   "holding a lock that everybody waits for": ({ server, pick }) =>
-    administer(server, async (sql) => {
+    withSql(server.url, async (sql) => {
       const table = ["users", "api_keys", "agent_profiles", "audit_log", "signups"][pick(0, 4)]
       await sql.unsafe(`begin; lock table ${table} in access exclusive mode`)
       await pass(pick(200, 3000))

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto"
 import { createTestDatabase } from "@svc/testing"
-import postgres from "postgres"
 import { beforeAll, describe, expect, test } from "vitest"
 import { loadDatabase } from "../large-database.ts"
 import { insertKey, readKeySecret } from "../../src/auth/accounts.ts"
@@ -11,6 +10,7 @@ import { deploymentStatements } from "../../src/routes/deployments/deployments.t
 import { runStatements } from "../../src/routes/runs/runs.ts"
 import { specStatements } from "../../src/routes/specs/specs.ts"
 import { beforeTests, besides, startTestService } from "../service.ts"
+import { withSql } from "../with-sql.ts"
 
 const owner = 1
 
@@ -41,10 +41,9 @@ describe("PostgreSQL's query plans", () => {
   ] as const
 
   test.each(statements)("%s use indexes, and read no more than the page", async (_, statement, given) => {
-    const sql = postgres(server.url, { max: 1 })
     const query = statement.getQuery()
     const values = orm.fillPlaceholders(query.params, given).map((value) => `'${String(value)}'`)
-    try {
+    await withSql(server.url, async (sql) => {
       await sql.unsafe(`prepare it as ${query.sql}`)
       for (const mode of ["force_custom_plan", "force_generic_plan"]) {
         await sql.unsafe(`set plan_cache_mode = ${mode}`)
@@ -55,19 +54,13 @@ describe("PostgreSQL's query plans", () => {
         const counts = plan.flatMap((line) => /(?:rows=|Removed by \w+(?: \w+)?: )(\d+)/.exec(line)?.[1] ?? [])
         expect(Math.max(...counts.map(Number))).toBeLessThanOrEqual(51 + 1024)
       }
-    } finally {
-      await sql.end()
-    }
+    })
   })
 
   test("no request of an agent scans a whole table", async () => {
-    const watch = postgres(server.url, { max: 1 })
-    const scans = async () => {
-      const rows = await watch.unsafe(
-        "select relname, seq_scan from pg_stat_user_tables where n_live_tup > 1000 and relname <> 'stacks' order by 1",
-      )
-      return rows.map((row) => `${String(row["relname"])} ${String(row["seq_scan"])}`)
-    }
+    const scanned =
+      "select relname, seq_scan from pg_stat_user_tables where n_live_tup > 1000 and relname <> 'stacks' order by 1"
+    const scans = () => withSql(server.url, async (sql) => [...(await sql.unsafe(scanned))])
     const service = await startTestService("postgres", { DATABASE_URL: server.url })
     const material = { randomBytes, keySecret: await service.database().run(readKeySecret) }
     const { text: key, id: keyId } = await service
@@ -114,6 +107,5 @@ describe("PostgreSQL's query plans", () => {
     // The server's processes tell their counts when they end.
     await service.close()
     expect(await scans()).toEqual(before)
-    await watch.end()
   })
 })
