@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { type ResponseChecker, responseChecker, createTestDatabase, testRuntime } from "@svc/testing"
 import { expect, onTestFinished, vi } from "vitest"
 import { beforeTests } from "../../../test/start-service.ts"
-import type { Database, Queries } from "../src/db/database.ts"
+import type { Database } from "../src/db/database.ts"
 import { openServerDatabase } from "../src/db/server/server.ts"
 import { type Publication, publish } from "../src/operator/publish.ts"
 import { parseAst } from "../src/registry/ast/parse-ast.ts"
@@ -45,29 +45,7 @@ type Answer = {
   readonly code: string | null
 }
 
-type Agent = { readonly slug: string; readonly key: string; readonly id: number }
-
-export type TestService = {
-  readonly url: string
-  /** For another service at the same database; empty for an embedded one. */
-  readonly databaseUrl: string
-  /** Asks the service, and checks that the answer is one that its OpenAPI document describes. */
-  readonly call: (method: string, path: string, call?: Call) => Promise<Answer>
-  /** The code of the error that a call is answered with, or null. */
-  readonly code: (method: string, path: string, call?: Call) => Promise<string | null>
-  /** Why a key doesn't work: the error's code, or null if it does. */
-  readonly faultOf: (key: string) => Promise<string | null>
-  /** The pages from this one on that Link leads through. */
-  readonly pages: (path: string, call?: Call) => Promise<readonly Answer[]>
-  readonly signUp: (from?: string) => Promise<Agent>
-  /** Makes another key of an agent. */
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly mint: (key: string, body?: object) => Promise<any>
-  readonly publishable: (key: string, origins: readonly string[], path?: string) => Promise<string>
-  readonly database: () => Queries
-  readonly clock: { offsetMs: number }
-  readonly close: () => Promise<void>
-}
+export type TestService = Awaited<ReturnType<typeof startTestService>>
 
 /** Makes a call again while the database is late, as the response says: on a busy machine a lock can take longer than a statement may. */
 export const untilServed = async <Served extends { readonly status: number }>(
@@ -79,10 +57,7 @@ export const untilServed = async <Served extends { readonly status: number }>(
 }
 
 /** The real service on a port of its own, with a database of its own unless one is given. */
-export const startTestService = async (
-  kind: DatabaseKind,
-  env: Readonly<Record<string, string>> = {},
-): Promise<TestService> => {
+export const startTestService = async (kind: DatabaseKind, env: Readonly<Record<string, string>> = {}) => {
   const { folder, remove } = temporaryFolder()
   const server = kind === "postgres" && env["DATABASE_URL"] === undefined ? await createTestDatabase() : undefined
   const clock = { offsetMs: 0 }
@@ -103,7 +78,8 @@ export const startTestService = async (
   })
   const url = `http://127.0.0.1:${service.port}`
 
-  const call: TestService["call"] = async (method, path, { key, body, from, headers, raw } = {}) => {
+  /** Asks the service, and checks that the answer is one that its OpenAPI document describes. */
+  const call = async (method: string, path: string, { key, body, from, headers, raw }: Call = {}): Promise<Answer> => {
     const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body))
     const response = await fetch(`${url}${path}`, {
       method,
@@ -127,15 +103,19 @@ export const startTestService = async (
     }
   }
 
-  const code: TestService["code"] = async (...given) => (await call(...given)).code
+  /** The code of the error that a call is answered with, or null. */
+  const code = async (...given: Parameters<typeof call>) => (await call(...given)).code
 
   return {
     url,
+    /** For another service at the same database; empty for an embedded one. */
     databaseUrl: env["DATABASE_URL"] ?? server?.url ?? "",
     call,
     code,
-    faultOf: (key) => code("GET", "/api/agents/me", { key }),
-    pages: async (first, given) => {
+    /** Why a key doesn't work: the error's code, or null if it does. */
+    faultOf: (key: string) => code("GET", "/api/agents/me", { key }),
+    /** The pages from this one on that Link leads through. */
+    pages: async (first: string, given?: Call): Promise<readonly Answer[]> => {
       const all: Answer[] = []
       for (let path: string | undefined = first; path !== undefined;) {
         const page = await call("GET", path, given)
@@ -144,13 +124,14 @@ export const startTestService = async (
       }
       return all
     },
-    signUp: async (from) => {
+    signUp: async (from?: string): Promise<{ readonly slug: string; readonly key: string; readonly id: number }> => {
       const { status, body } = await untilServed(() => call("POST", "/api/agents/signup", { from }))
       if (status !== 201) throw new Error(`sign-up answered ${status}`)
       return { slug: body.slug, key: body.api_key, id: body.key_id }
     },
-    mint: async (key, body) => (await call("POST", "/api/agents/me/keys", { key, body })).body,
-    publishable: async (key, origins, path = "/api/agents/me/keys") =>
+    /** Makes another key of an agent. */
+    mint: async (key: string, body?: object) => (await call("POST", "/api/agents/me/keys", { key, body })).body,
+    publishable: async (key: string, origins: readonly string[], path = "/api/agents/me/keys"): Promise<string> =>
       (await call("POST", `${path}/publishable`, { key, body: { origin_allowlist: origins } })).body.key,
     database: () => service.database.within(60_000),
     clock,

@@ -31,12 +31,15 @@ test("members that the compiler omits by default may be omitted", () => {
   expect(faultOf({ stack_name: "S", entities: [{ state_name: "Thing", identity, sections }] })).toBeUndefined()
 })
 
-const firstField = "entities[0].sections[0].fields[0]"
-const ofTypes = (...types: object[]) =>
-  typedAst(
-    "T",
-    types.map((type) => ({ name: "T", type })),
-  )
+const first = "sections[0].fields[0]"
+const typeOfFirst = `${first}.rust_type_name`
+const view = (rest: object) => ({ views: [{ id: "A/x", ...rest }] })
+const ofType = (type: object) => typedAst("T", [{ name: "T", type }])
+const twoSections = [
+  { name: "a", fields: [] },
+  { name: "b", fields: [field("x", "u8"), { field_name: "y", rust_type_name: 5 }] },
+]
+const firstType = "idls[0].types[0].type"
 
 test.each([
   ["no object", [], "", "must be an object"],
@@ -48,68 +51,17 @@ test.each([
   ["an entity that isn't an object", smallAst({ entities: [7] }), "entities[0]", "must be an object"],
   ["no identity", smallAst({ entities: [{ state_name: "A", sections: [] }] }), "entities[0].identity", "is missing"],
   [
-    "keys that are no names",
-    thing({ identity: { primary_keys: ["id.a", 1] } }),
-    "entities[0].identity.primary_keys[1]",
-    "must be a string",
-  ],
-  [
-    "a type that is nested too deep",
-    withFields([field("x", nestedType(33))]),
-    `${firstField}.rust_type_name`,
-    "is nested deeper than 32 levels",
-  ],
-  [
-    "a path of too many parts",
-    withFields([field("x.".repeat(14) + "x", "u8")], "a.a"),
-    `${firstField}.field_name`,
-    "makes a path of more than 16 parts",
-  ],
-  [
     "a type that is no string",
-    smallAst({
-      entities: [
-        entity("A"),
-        entity("B", {
-          sections: [
-            { name: "a", fields: [] },
-            { name: "b", fields: [field("x", "u8"), { field_name: "y", rust_type_name: 5 }] },
-          ],
-        }),
-      ],
-    }),
+    smallAst({ entities: [entity("A"), entity("B", { sections: twoSections })] }),
     "entities[1].sections[1].fields[1].rust_type_name",
     "must be a string",
   ],
-  [
-    "an emit that is no boolean",
-    withFields([field("x", "u8", { emit: "no" })]),
-    `${firstField}.emit`,
-    "must be a boolean",
-  ],
-  [
-    "an unknown output",
-    thing({ views: [{ id: "A/x", output: "Stream" }] }),
-    "entities[0].views[0].output",
-    "must be one of Collection, Single, Keyed",
-  ],
-  [
-    "a pipeline that is no list",
-    thing({ views: [{ id: "A/x", pipeline: {} }] }),
-    "entities[0].views[0].pipeline",
-    "must be an array",
-  ],
-  [
-    "an IDL type of an unknown kind",
-    ofTypes({ kind: "union" }),
-    "idls[0].types[0].type.kind",
-    "must be struct, enum or type",
-  ],
-  ["an enum without variants", ofTypes({ kind: "enum" }), "idls[0].types[0].type.variants", "is missing"],
+  ["an IDL type of an unknown kind", ofType({ kind: "union" }), `${firstType}.kind`, "must be struct, enum or type"],
+  ["an enum without variants", ofType({ kind: "enum" }), `${firstType}.variants`, "is missing"],
   [
     "a broken type deep in an IDL",
-    ofTypes({ kind: "struct", fields: [{ name: "a", type: { vec: { option: { array: ["u8", -1] } } } }] }),
-    "idls[0].types[0].type.fields[0].type.vec.option.array[1]",
+    ofType({ kind: "struct", fields: [{ name: "a", type: { vec: { option: { array: ["u8", -1] } } } }] }),
+    `${firstType}.fields[0].type.vec.option.array[1]`,
     "must be a length: a whole number or a generic",
   ],
   [
@@ -119,27 +71,10 @@ test.each([
     "is already used by entities[0].state_name",
   ],
   [
-    "a field whose path another section's has, not emitted too,",
-    thing({
-      sections: [
-        { name: "root", fields: [field("a.b", "u8")] },
-        { name: "a", fields: [field("c", "u8"), field("b", "u8", { emit: false })] },
-      ],
-    }),
-    "entities[0].sections[1].fields[1].field_name",
-    "is already used by entities[0].sections[0].fields[0].field_name",
-  ],
-  [
     "a view whose id another entity's has",
     smallAst({ entities: ["A", "B"].map((name) => entity(name, { views: [{ id: "A/x" }] })) }),
     "entities[1].views[0].id",
     "is already used by entities[0].views[0].id",
-  ],
-  [
-    "a view whose id every entity has",
-    thing({ views: [{ id: "Thing/list" }] }),
-    "entities[0].views[0].id",
-    "is already used by the built-in list view of entities[0]",
   ],
   [
     "a member whose name is quoted in the path, and cut,",
@@ -153,6 +88,41 @@ test.each([
   expect(faultOf(value)).toEqual({ path, reason })
 })
 
+const fields = (given: object, name = "id") => ({ sections: [{ name, fields: [given] }] })
+
+test.each([
+  ["keys that are no names", { identity: { primary_keys: ["a", 1] } }, "identity.primary_keys[1]", "must be a string"],
+  ["a type nested too deep", fields(field("x", nestedType(33))), typeOfFirst, "is nested deeper than 32 levels"],
+  ["an emit that is no boolean", fields(field("x", "u8", { emit: "no" })), `${first}.emit`, "must be a boolean"],
+  [
+    "a path of too many parts",
+    fields(field("x.".repeat(14) + "x", "u8"), "a.a"),
+    `${first}.field_name`,
+    "makes a path of more than 16 parts",
+  ],
+  ["an unknown output", view({ output: "Stream" }), "views[0].output", "must be one of Collection, Single, Keyed"],
+  ["a pipeline that is no list", view({ pipeline: {} }), "views[0].pipeline", "must be an array"],
+  [
+    "a view whose id every entity has",
+    view({ id: "Thing/list" }),
+    "views[0].id",
+    "is already used by the built-in list view of entities[0]",
+  ],
+  [
+    "a field whose path another section's has, not emitted too,",
+    {
+      sections: [
+        { name: "root", fields: [field("a.b", "u8")] },
+        { name: "a", fields: [field("c", "u8"), field("b", "u8", { emit: false })] },
+      ],
+    },
+    "sections[1].fields[1].field_name",
+    `is already used by entities[0].${first}.field_name`,
+  ],
+])("%s in an entity is rejected with its path", (_, rest, path, reason) => {
+  expect(faultOf(thing(rest))).toEqual({ path: `entities[0].${path}`, reason })
+})
+
 test.each([
   ["Option < Vec < u8 >", 'lacks a ">"'],
   ["Vec < u8 > >", 'has a ">" without an opening bracket'],
@@ -161,7 +131,7 @@ test.each([
   ["Option < >", 'has an empty "<>"'],
   ["  ", "must not be empty"],
 ])("%j is rejected, because it isn't a Rust type", (type, reason) => {
-  expect(faultOf(typedAst(type, []))).toEqual({ path: `${firstField}.rust_type_name`, reason })
+  expect(faultOf(typedAst(type, []))).toEqual({ path: `entities[0].${typeOfFirst}`, reason })
 })
 
 test("a key may name a field that no section has, such as the compiler's own", () => {
