@@ -32,19 +32,17 @@ const only = <T>(rows: readonly T[]): T => {
   return row
 }
 
+type Table =
+  | typeof tables.specs
+  | typeof tables.specVersions
+  | typeof tables.builds
+  | typeof tables.deployments
+  | typeof tables.runs
+
 /** Inserts a row, and returns its id. */
-const insert = async <T extends "specs" | "specVersions" | "builds" | "deployments" | "runs">(
-  tx: Orm,
-  name: T,
-  row: (typeof tables)[T]["$inferInsert"],
-): Promise<number> => {
-  const table = tables[name] as typeof tables.builds
-  return only(
-    await tx
-      .insert(table)
-      .values(row as typeof table.$inferInsert)
-      .returning({ id: table.id }),
-  ).id
+const insert = async <T extends Table>(tx: Orm, table: T, row: T["$inferInsert"]): Promise<number> => {
+  const inserted = tx.insert(table as typeof tables.builds).values(row as typeof tables.builds.$inferInsert)
+  return only(await inserted.returning({ id: table.id })).id
 }
 
 /** The account of an agent's slug or a person's e-mail address. */
@@ -73,7 +71,7 @@ const share = async (tx: Orm, kind: keyof typeof shareTables, ids: readonly numb
 }
 
 const insertSpec = (tx: Orm, ownerId: number, given: { name: string; urlSlug: string; websocketUrl?: string }) =>
-  insert(tx, "specs", {
+  insert(tx, tables.specs, {
     ...given,
     ownerId,
     entityName: "Order",
@@ -90,7 +88,7 @@ const orders2 = "wss://streams.example/orders-2"
 const insertVersion = async (tx: Orm, specId: number, versionNumber: number) => {
   const { entities, ...prepared } = prepareVersion(parseAst(orderAst(`0.0.${versionNumber}`)))
   const row = { ...prepared, ...only(entities), specId, versionNumber, createdAt: insertedAt }
-  return insert(tx, "specVersions", row)
+  return insert(tx, tables.specVersions, row)
 }
 
 /** One record of every kind with every field, and a retry of the run. Returns their ids. */
@@ -104,7 +102,7 @@ export const insertRecords = (service: TestService, owner: string, viewers: read
     })
     await insertVersion(tx, spec, 1)
     const specVersionId = await insertVersion(tx, spec, 2)
-    const build = await insert(tx, "builds", {
+    const build = await insert(tx, tables.builds, {
       ownerId,
       specId: spec,
       specVersionId,
@@ -120,7 +118,7 @@ export const insertRecords = (service: TestService, owner: string, viewers: read
       { buildId: build, eventType: "status", newStatus: "failed", phase: "SCANNED", createdAt: second(3.5) },
     ])
     const deployed = { ownerId, specId: spec, stackName: "orders", websocketUrl: orders2, currentBuildId: build }
-    const deployment = await insert(tx, "deployments", deployed)
+    const deployment = await insert(tx, tables.deployments, deployed)
     const ofDeployment = { deploymentId: deployment, buildId: build, eventType: "status", actor: "system" } as const
     const created = { ...ofDeployment, eventType: "created", actor: "user" } as const
     await tx.insert(tables.deploymentEvents).values([
@@ -131,7 +129,7 @@ export const insertRecords = (service: TestService, owner: string, viewers: read
       { ...ofDeployment, newStatus: "active", message: "Up again", createdAt: second(18) },
     ])
     const run = { ownerId, specId: spec, specVersionId, workflow: "nightly", status: "queued" } as const
-    const first = await insert(tx, "runs", {
+    const first = await insert(tx, tables.runs, {
       ...run,
       trigger: "schedule",
       deploymentId: deployment,
@@ -150,7 +148,7 @@ export const insertRecords = (service: TestService, owner: string, viewers: read
       { runId: first, position: 1, name: "write", status: "failed", errorMessage: "No space" },
     ])
     const again = { ...run, trigger: "manual", attempt: 4, retryOfId: first, createdAt: second(30) } as const
-    const retry = await insert(tx, "runs", again)
+    const retry = await insert(tx, tables.runs, again)
     await share(tx, "spec", [spec], viewers)
     await share(tx, "build", [build], viewers)
     await share(tx, "deployment", [deployment], viewers)

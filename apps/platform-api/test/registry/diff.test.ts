@@ -11,7 +11,7 @@ import { shape } from "./shapes.ts"
 // oxlint-disable-next-line typescript/no-explicit-any
 type Loose = any
 
-const bag = (items: readonly Loose[]): (string | undefined)[] => items.map((item) => canonicalize(item)).sort()
+const bag = (items: readonly Loose[]): string[] => items.map((item) => canonicalize(item) ?? "").sort()
 
 /** A shape as text that does not hang on any order but that of primary keys. */
 const canonical = ({ stack_name, entities, types }: Shape) => [
