@@ -1,10 +1,7 @@
 import { createHash } from "node:crypto"
-import { promisify } from "node:util"
-import { gunzip, gzip, gzipSync } from "node:zlib"
+import { gzipSync } from "node:zlib"
 import { LRUCache } from "lru-cache"
-
-const compress = promisify(gzip)
-const decompress = promisify(gunzip)
+import { compress, decompress } from "../gzip.ts"
 
 /** Bytes in their own memory, which a response body requires. */
 export type Bytes = Uint8Array<ArrayBuffer>

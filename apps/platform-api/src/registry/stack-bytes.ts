@@ -1,12 +1,9 @@
-import { promisify } from "node:util"
-import { gunzip, gunzipSync, gzip, gzipSync } from "node:zlib"
+import { gunzipSync, gzipSync } from "node:zlib"
 import type { stacks } from "../db/schema/index.ts"
 import type { Ast } from "./ast/ast-shape.ts"
+import { compress, decompress } from "../gzip.ts"
 import { contentHash } from "./ast/parse-ast.ts"
 import { deriveSchema } from "./schema/derive-schema.ts"
-
-const compress = promisify(gzip)
-const decompress = promisify(gunzip)
 
 /** What readers see of a stack besides its content. */
 export type StackHead = Readonly<

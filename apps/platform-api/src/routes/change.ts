@@ -1,5 +1,3 @@
-import { promisify } from "node:util"
-import { gunzip } from "node:zlib"
 import { jsonTypeFault, readBody, seemsEmpty } from "@svc/http"
 import { BodyError } from "@svc/errors"
 import type { Context, MiddlewareHandler } from "hono"
@@ -7,6 +5,7 @@ import { type AppEnv, authenticated, policies } from "../auth/guard.ts"
 import { accountOwner } from "../compiler/compiler.ts"
 import type { PreparedVersion, ReadAst } from "../compiler/tasks.ts"
 import { type ErrorCode, errors, wrongField } from "../errors.ts"
+import { decompress } from "../gzip.ts"
 import { AstTooLarge } from "../registry/ast/document-fault.ts"
 import { audit, type AuditEntry } from "../audit.ts"
 import { lockUser } from "../auth/accounts.ts"
@@ -19,8 +18,6 @@ import { streamUrlOf } from "../records/stack-names.ts"
 import type { SpecRow } from "../work/records.ts"
 import { access, bodyCodes, checkId, keyFailures, reachedPath, type Sent } from "./api.ts"
 import { documented, type HeaderDocs } from "./create-route.ts"
-
-const unpack = promisify(gunzip)
 
 export const largeBodyLimit = 2 * 1024 * 1024
 const deadlineMs = 30_000
@@ -37,7 +34,7 @@ const bytesOf = async (c: Context<AppEnv>): Promise<Uint8Array> => {
   if (bytes.length > 0 && fault !== undefined) throw unsupported(fault)
   if (encoding === "gzip" && bytes.length > 0) {
     try {
-      bytes = await unpack(bytes, { maxOutputLength: largeBodyLimit })
+      bytes = await decompress(bytes, { maxOutputLength: largeBodyLimit })
     } catch (error) {
       const tooLarge = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE"
       throw tooLarge ? new BodyError({ kind: "too-large", limit: largeBodyLimit }) : invalidJson("the body isn't gzip")

@@ -1,14 +1,11 @@
-import { promisify } from "node:util"
-import { gunzip } from "node:zlib"
 import { json, z } from "@svc/openapi"
 import { requestMs } from "../../auth/guard.ts"
 import { orm } from "../../db/database.ts"
 import { specVersions } from "../../db/schema/index.ts"
 import { errors } from "../../errors.ts"
+import { decompress } from "../../gzip.ts"
 import { access, createRoutes, checkId, failures, idPath, type Sent } from "../api.ts"
 import { createRoute } from "../create-route.ts"
-
-const unpack = promisify(gunzip)
 
 const query = z.object({
   until: z.string().optional().meta({ description: "When the link expires, from the link" }),
@@ -43,6 +40,6 @@ astLinkRoutes.openapi(getAstByLink, async (c) => {
     .run((db) => db.select({ astGzip: specVersions.astGzip }).from(specVersions).where(orm.eq(specVersions.id, id)))
   if (row === undefined) throw errors.fail("version-not-found")
   const headers = { "content-type": "application/json", "cache-control": "private, no-store" }
-  const ast = Uint8Array.from(await unpack(row.astGzip))
+  const ast = Uint8Array.from(await decompress(row.astGzip))
   return c.body(ast, 200, headers) as Response as Sent<Record<string, unknown>, 200>
 })
