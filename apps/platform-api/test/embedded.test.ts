@@ -96,8 +96,7 @@ test("in production an embedded database is a warning, and samples are published
 
 test("a half-created database is created again", async () => {
   const data = join(place.folder, "data")
-  const first = startProgram(["migrate"], env)
-  await first.exited
+  await operate(["migrate"], env)
   rmSync(join(data, "database.complete"))
   rmSync(join(data, "database/PG_VERSION"))
   expect(await operate(["agent", "list"], env)).toMatchObject({ code: 0, json: [] })

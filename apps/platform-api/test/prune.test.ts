@@ -22,9 +22,7 @@ const agent = async (made: number, used = made) => {
   return one
 }
 const slugs = async () =>
-  (await query<{ slug: string }>("select slug from agent_profiles where $1 = 1 order by user_id", 1)).map(
-    ({ slug }) => slug,
-  )
+  (await query<{ slug: string }>("select slug from agent_profiles order by user_id")).map(({ slug }) => slug)
 
 test("agents that are old, unused, active and own nothing are deleted with their keys", async () => {
   const [unused, left] = [await agent(100), await agent(100, 91)]
@@ -87,14 +85,13 @@ test("it runs once a day, at whichever replica is first", async () => {
 
 test("only the tables' owner can delete old rows of the audit trail, and only in this way", async () => {
   await service.signUp()
-  await expect(query("delete from audit_log where $1 = 1", 1)).rejects.toThrow("only ever added")
-  const count = async () =>
-    (await query<{ n: number }>("select count(*)::int as n from audit_log where $1 = 1", 1))[0]?.n
+  await expect(query("delete from audit_log")).rejects.toThrow("only ever added")
+  const count = async () => (await query<{ n: number }>("select count(*)::int as n from audit_log"))[0]?.n
   const before = await count()
   expect(await pruneAudit(service.database(), 1, new Date())).toMatchObject({ rows: 0 })
   const later = new Date(Date.now() + 2 * dayMs)
   expect(await pruneAudit(service.database(), 1, later)).toMatchObject({ rows: before })
-  expect(await query("select action from audit_log where $1 = 1", 1)).toEqual([{ action: "audit.prune" }])
+  expect(await query("select action from audit_log")).toEqual([{ action: "audit.prune" }])
 })
 
 test("sharing with an agent during its deletion either keeps it or fails", async () => {

@@ -10,12 +10,8 @@ type Kind = keyof typeof lifeCycles
 
 const startOf = (kind: Kind): string => lifeCycles[kind].start ?? ""
 const nextOf = (kind: Kind, from: string): readonly string[] => {
-  const {
-    start,
-    statuses,
-    next,
-  }: { start: string | undefined; statuses: string[]; next: Record<string, readonly string[]> } = lifeCycles[kind]
-  return from === "" && start === undefined ? statuses : (next[from] ?? [])
+  const { start, statuses, next } = lifeCycles[kind]
+  return from === "" && start === undefined ? statuses : ((next as Record<string, readonly string[]>)[from] ?? [])
 }
 const isAllowed = (kind: Kind, from: string, to: string) => nextOf(kind, from).includes(to)
 
