@@ -239,8 +239,8 @@ export const openCluster = (
     const app = /svc\/([a-z-]+):/.exec(container?.image ?? "")?.[1]
     const command =
       app === undefined
-        ? // As in the image, whose folder is /data and which any host may reach.
-          [redisProgram() ?? "", ...(container?.command ?? []).slice(1), "--protected-mode", "no", "--dir", "/data"]
+        ? // As in the image, whose folder is /data.
+          [redisProgram() ?? "", ...(container?.command ?? []).slice(1), "--dir", "/data"]
         : [process.execPath, "src/main.ts", ...args]
     const folderOf = app === undefined ? "/data" : join(root, "apps", app)
     const ids = `--reuid ${runAsUser} --regid ${runAsGroup} --groups ${fsGroup}`

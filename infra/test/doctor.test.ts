@@ -4,7 +4,7 @@ import { createSocket } from "node:dgram"
 import { once } from "node:events"
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:https"
-import type { AddressInfo } from "node:net"
+import { type AddressInfo, createServer as createTcpServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { generateSigningKey, publicJwks, readSigningKeys } from "@svc/session-token"
@@ -415,6 +415,21 @@ test("a store that takes no writes is found, and the check writes nothing", asyn
   } finally {
     await full.stop()
   }
+})
+
+test("a store that refuses each connection at once is found, with its own words", async () => {
+  const refusing = createTcpServer((socket) => socket.end("-ERR max number of clients reached\r\n"))
+  await once(refusing.listen(0, "127.0.0.1"), "listening")
+  const { port } = refusing.address() as AddressInfo
+  const { findings } = await examine("relay", { ...sound.relay, SVC_LIMITS_URL: `redis://localhost:${port}` })
+  expect(findings.filter(({ check }) => check === "limits-store")).toMatchObject([
+    {
+      verdict: "fail",
+      text: expect.stringContaining("ERR max number of clients reached") as string,
+      next: expect.stringContaining("maxclients") as string,
+    },
+  ])
+  refusing.close()
 })
 
 test("too few open files for the connections are found", async () => {

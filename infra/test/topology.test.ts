@@ -127,12 +127,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topol
     const valkeyArgs = valkey.map((arg) => `'${arg}'`).join(" ")
     await Promise.all([
       start("postgres-1", postgres.script, /ready/),
-      // As in the image, whose server can be reached only from its network.
-      start(
-        "valkey-1",
-        `exec ${redisProgram() ?? "redis-server"} ${valkeyArgs} --protected-mode no --dir ${folder}`,
-        /Ready to accept/,
-      ),
+      start("valkey-1", `exec ${redisProgram() ?? "redis-server"} ${valkeyArgs} --dir ${folder}`, /Ready to accept/),
     ])
     writeFileSync(
       join(folder, "session-signing-key"),

@@ -1,3 +1,5 @@
+import { connect as connectTcp } from "node:net"
+import { connect as connectTls } from "node:tls"
 import type { createClient } from "redis"
 import { type Connect, reasonOf } from "./store.ts"
 import { anyReplicas, readReplicasKey } from "./store-keys.ts"
@@ -16,6 +18,24 @@ const othersOf = async (client: Client, prefix: string): Promise<readonly { pref
   } while (cursor !== "0")
   const read = [...keys].flatMap((key) => readReplicasKey(key) ?? [])
   return read.filter((one) => one.prefix !== prefix)
+}
+
+const firstWordMs = 1000
+
+/** The error with which a store ends a connection before anything was asked: the client can lose it. */
+const refusedFirst = (url: string): Promise<string | undefined> => {
+  const { protocol, hostname: host, port } = new URL(url)
+  const at = { host: host.replace(/^\[|\]$/g, ""), port: Number(port || 6379) }
+  const socket = protocol === "rediss:" ? connectTls({ ...at, servername: at.host }) : connectTcp(at)
+  return new Promise((resolve) => {
+    socket.setTimeout(firstWordMs, () => socket.destroy())
+    socket.on("error", () => {}).on("close", () => resolve(undefined))
+    socket.once("data", (data) => {
+      const [, refusal] = /^-(.+)\r\n/.exec(data.toString("utf8")) ?? []
+      resolve(refusal && reasonOf(new Error(refusal)))
+      socket.destroy()
+    })
+  })
 }
 
 /**
@@ -60,7 +80,7 @@ export const inspectStore = async (
       ...(refusal !== undefined && { refusal }),
     }
   } catch (error) {
-    return { reason: reasonOf(error) }
+    return { reason: (await refusedFirst(url)) ?? reasonOf(error) }
   } finally {
     if (client.isOpen) client.destroy()
   }

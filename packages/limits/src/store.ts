@@ -52,6 +52,8 @@ const longestReason = 200
  */
 export const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return "unknown"
+  // The client fails so at an error that no command waits for, and loses its text.
+  if (error instanceof TypeError) return "it refused the connection: doctor says why"
   const { code } = error as { code?: unknown }
   if (typeof code === "string") return code
   const [text = ""] = error.message.split(/,? with args/)

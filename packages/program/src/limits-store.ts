@@ -4,7 +4,7 @@ import { lookupFailure, stepAfter } from "./requests.ts"
 
 const check = "limits-store"
 const credentials = "Correct the user and password in SVC_LIMITS_URL."
-/** The next step by the first word of what a store refuses with. */
+/** The next step by how the text begins with which a store refuses. */
 const refusals: Readonly<Record<string, string>> = {
   DENIED:
     "Give it a password (requirepass), and put that into SVC_LIMITS_URL: without one it serves its own machine alone.",
@@ -14,8 +14,11 @@ const refusals: Readonly<Record<string, string>> = {
   MISCONF: "Make room on its disk, or switch its snapshots off.",
   NOPERM: "Give the user of SVC_LIMITS_URL the right to write keys with the prefix SVC_LIMITS_PREFIX.",
   NOREPLICAS: "Start its replicas, or lower its min-replicas-to-write.",
+  "ERR max number of clients": "Raise its maxclients, or end connections of other programs: each replica uses one.",
+  "ERR AUTH": "Give it a password (requirepass), or take the one in SVC_LIMITS_URL out.",
 }
-const refusalStep = (refusal: string): string | undefined => refusals[refusal.split(" ")[0] ?? ""]
+const refusalStep = (refusal: string): string | undefined =>
+  Object.entries(refusals).find(([start]) => refusal.startsWith(start))?.[1]
 const oldest = { Redis: 6.2, Valkey: 7.2 }
 
 const checkStore = async (url: string, prefix: string, connect: Connect): Promise<readonly Finding[]> => {
