@@ -6,12 +6,17 @@ import { runInNewContext } from "node:vm"
 import { startPostgres } from "@svc/testing"
 import { beforeAll, describe, expect, test } from "vitest"
 import { orm, type Queries } from "../src/db/database.ts"
-import { DatabaseUnavailable, OutcomeUnknown } from "../src/db/errors.ts"
+import { DatabaseUnavailable, OutcomeUnknown, stepFor } from "../src/db/errors.ts"
 import { beforeTests, besides } from "./service.ts"
 
 const server = beforeTests(startPostgres, ({ stop }) => stop())
 const using = (work: (queries: Queries) => Promise<void>, url = server.url) =>
   besides(url, (database) => work(database.within(20_000)))
+const admin = (...statements: readonly string[]) =>
+  using(async ({ run }) => {
+    for (const text of statements) await run((db) => db.execute(orm.sql.raw(text)))
+  })
+const urlOf = (role: string) => server.url.replace("postgres@", `${role}@`)
 const pidOf = "select pg_backend_pid() as pid where 1 = $1"
 
 describe("a session", () => {
@@ -100,45 +105,46 @@ describe("a session", () => {
     }))
 
   test("values and transactions are the same whatever defaults the role, the database or the server has", async () => {
-    await using(async ({ run }) => {
-      const defaults = [
-        "datestyle = 'SQL, DMY'",
-        "timezone = 'Asia/Kolkata'",
-        "bytea_output = 'escape'",
-        "standard_conforming_strings = off",
-        "default_transaction_isolation = 'serializable'",
-        "lock_timeout = 1",
-      ]
-      await run((db) => db.execute(orm.sql.raw("create role odd login")))
-      for (const setting of defaults) await run((db) => db.execute(orm.sql.raw(`alter role odd set ${setting}`)))
-    })
-    await using(
-      async ({ query, transaction }) => {
-        const text = "select timestamptz '2026-04-03 02:01:00.5Z' as at, '\\x005cff'::bytea as bytes where 1 = $1"
-        expect(await query(text, [1])).toEqual([{ at: "2026-04-03 02:01:00.5+00", bytes: Buffer.of(0, 0x5c, 0xff) }])
-        const name = (setting: string) => orm.sql<string>`current_setting(${setting})`
-        const inside = { isolation: name("transaction_isolation"), lockTimeout: name("lock_timeout") }
-        const found = await transaction((tx) => tx.select(inside).from(orm.sql`(select) nothing`))
-        expect(found).toEqual([{ isolation: "read committed", lockTimeout: "0" }])
-      },
-      server.url.replace("postgres@", "odd@"),
-    )
+    const defaults = [
+      "datestyle = 'SQL, DMY'",
+      "timezone = 'Asia/Kolkata'",
+      "bytea_output = 'escape'",
+      "standard_conforming_strings = off",
+      "default_transaction_isolation = 'serializable'",
+      "lock_timeout = 1",
+    ]
+    await admin("create role odd login", ...defaults.map((setting) => `alter role odd set ${setting}`))
+    await using(async ({ query, transaction }) => {
+      const text = "select timestamptz '2026-04-03 02:01:00.5Z' as at, '\\x005cff'::bytea as bytes where 1 = $1"
+      expect(await query(text, [1])).toEqual([{ at: "2026-04-03 02:01:00.5+00", bytes: Buffer.of(0, 0x5c, 0xff) }])
+      const name = (setting: string) => orm.sql<string>`current_setting(${setting})`
+      const inside = { isolation: name("transaction_isolation"), lockTimeout: name("lock_timeout") }
+      const found = await transaction((tx) => tx.select(inside).from(orm.sql`(select) nothing`))
+      expect(found).toEqual([{ isolation: "read committed", lockTimeout: "0" }])
+    }, urlOf("odd"))
   })
 
   test("a session that can only read is closed, so that the next one may reach the new primary server", async () => {
-    const admin = (text: string) => using(async ({ run }) => void (await run((db) => db.execute(orm.sql.raw(text)))))
     await admin("create role moved login; create table written (id int); grant insert on written to moved")
     await admin("alter role moved set default_transaction_read_only = on")
-    await using(
-      async ({ query, transaction }) => {
-        const write = () => transaction((tx) => tx.execute(orm.sql`insert into written values (1)`))
-        expect(await query("select 7 as n where 1 = $1", [1])).toEqual([{ n: 7 }])
-        await admin("alter role moved reset default_transaction_read_only")
-        await expect(write()).rejects.toBeInstanceOf(DatabaseUnavailable)
-        expect(await write()).toEqual([])
-      },
-      server.url.replace("postgres@", "moved@"),
-    )
+    await using(async ({ query, transaction }) => {
+      const write = () => transaction((tx) => tx.execute(orm.sql`insert into written values (1)`))
+      expect(await query("select 7 as n where 1 = $1", [1])).toEqual([{ n: 7 }])
+      await admin("alter role moved reset default_transaction_read_only")
+      await expect(write()).rejects.toBeInstanceOf(DatabaseUnavailable)
+      expect(await write()).toEqual([])
+    }, urlOf("moved"))
+  })
+
+  test("an operator is told whose limit of connections was reached, whatever the language of the server", async () => {
+    await admin("create role late login connection limit 0", "create role early login")
+    await admin("create database late connection limit 0")
+    const stepAt = async (url: string) => {
+      const error = await using(async ({ query }) => void (await query(pidOf, [1])), url).catch((one: Error) => one)
+      return stepFor(Object.assign(Object(error), { message: "zu viele Verbindungen" })).next
+    }
+    expect(await stepAt(urlOf("late"))).toMatch("alter role")
+    expect(await stepAt(urlOf("early").replace(/postgres$/, "late"))).toMatch("alter database")
   })
 
   test("an endless variety of statements doesn't fill the server's memory", () =>

@@ -58,11 +58,14 @@ const steps: Readonly<Record<string, string>> = {
   EROFS: noFolder,
 }
 
+// The server's function tells whose limit was reached. Its message may be in any language.
+const ownLimits: Readonly<Record<string, string>> = { InitializeSessionUserId: "role", CheckMyDatabase: "database" }
+
 /** The operator's next step after an error of the database, if its code tells. */
 export const stepFor = (error: unknown): { readonly code: string; readonly next: string | undefined } => {
-  const code = codeOf(error) ?? (error instanceof Error ? codeOf(error.cause) : undefined) ?? ""
-  // A role or a database has a limit of its own.
-  const [, subject] = /too many connections for (role|database) /.exec(Object(error).message) ?? []
+  const { cause } = Object(error)
+  const code = codeOf(error) ?? codeOf(cause) ?? ""
+  const subject = code === "53300" ? ownLimits[Object(cause ?? error).routine] : undefined
   const raise = subject && `Raise its limit (alter ${subject} … connection limit): each replica uses 11 connections.`
   return { code, next: raise ?? steps[code] }
 }
