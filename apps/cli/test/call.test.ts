@@ -33,7 +33,8 @@ test.each([
   [["explore", "--json", "--api-url", "https://user@x"], "--api-url takes"],
   [["explore", "--json", "--force"], "Unknown option '--force'"],
   [["explore", "--json", "--force=no"], "Unknown option '--force=no'"],
-  [["auth", "signup", "--json", "--force=no"], "Unknown option '--force=no'"],
+  [["auth", "signup", "--json", "--force=no"], "--force takes no value."],
+  [["keys", "mint", "--json", "--save=yes"], "--save takes no value."],
   [["completion", "tcsh", "--json"], "bash, zsh, fish"],
 ])("%j is a usage error: exit code 2, one JSON document, and a pointer to the help", async (args, text) => {
   const ended = await tool.svc(args)

@@ -56,7 +56,11 @@ test("a body is counted before validation: at most 1,000 members and elements", 
 
 test("headers that are too long get an error from the table that a page can read", async () => {
   const { status, code, body, headers } = await service.call("GET", "/api/registry", { key: "x".repeat(20_000) })
-  expect([status, code, body.details.reason]).toEqual([400, "invalid-request", "the headers are over 16 KiB"])
+  expect([status, code, body.details.reason]).toEqual([
+    400,
+    "invalid-request",
+    "the URL and the headers are over 16 KiB",
+  ])
   expect(headers.get("access-control-allow-origin")).toBe("*")
   expect(headers.get("x-request-id")).toBe(body.request_id)
 })

@@ -385,7 +385,8 @@ test.each([
 test.each([
   ["nonsense\r\n\r\n", "not valid HTTP/1.1"],
   ["GET /slow HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n", "not valid HTTP/1.1"],
-  [`GET /slow HTTP/1.1\r\nHost: x\r\nX: ${"y".repeat(90_000)}\r\n\r\n`, "the headers are over 16 KiB"],
+  [`GET /slow?${"y".repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, "the URL and the headers are over 16 KiB"],
+  [`GET /slow HTTP/1.1\r\nHost: x\r\nX: ${"y".repeat(90_000)}\r\n\r\n`, "the URL and the headers are over 16 KiB"],
   [
     "POST /echo/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     "not valid HTTP/1.1",

@@ -3,7 +3,7 @@ import type { Socket } from "node:net"
 import type { Connections } from "./connections/connections.ts"
 
 const reasons: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: "the headers are over 16 KiB",
+  HPE_HEADER_OVERFLOW: "the URL and the headers are over 16 KiB",
   HPE_CHUNK_EXTENSIONS_OVERFLOW: "the body's chunk extensions are over 16 KiB",
   ERR_HTTP_REQUEST_TIMEOUT: "the request did not arrive in time",
 }

@@ -57,6 +57,9 @@ const refusal = ({ code, message }: CommanderError, program: Program): Error => 
   if (code === "commander.help" && path === "") return usageError("A command is missing.", path)
   if (code === "commander.help") return usageError(`svc ${path} needs a second word. Commands: ${names}.`, path)
   const problem = message.replace(/^error: (.)/, (_, first: string) => first.toUpperCase()).replace("\n", " ")
+  const [, flag] = /^Unknown option '(--[\w-]+)=/.exec(problem) ?? []
+  if (flag !== undefined && program.options.some(({ long }) => long === flag))
+    return usageError(`${flag} takes no value.`, path)
   if (code !== "commander.unknownCommand") return usageError(problem, path)
   const wrong = /'(.*?)'/s.exec(problem)?.[1] ?? ""
   const known = program.commands.map((command) => command.name())
