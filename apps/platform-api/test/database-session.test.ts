@@ -112,15 +112,20 @@ describe("a session", () => {
       "standard_conforming_strings = off",
       "default_transaction_isolation = 'serializable'",
       "lock_timeout = 1",
+      "idle_session_timeout = 5000",
     ]
     await admin("create role odd login", ...defaults.map((setting) => `alter role odd set ${setting}`))
     await using(async ({ query, transaction }) => {
       const text = "select timestamptz '2026-04-03 02:01:00.5Z' as at, '\\x005cff'::bytea as bytes where 1 = $1"
       expect(await query(text, [1])).toEqual([{ at: "2026-04-03 02:01:00.5+00", bytes: Buffer.of(0, 0x5c, 0xff) }])
       const name = (setting: string) => orm.sql<string>`current_setting(${setting})`
-      const inside = { isolation: name("transaction_isolation"), lockTimeout: name("lock_timeout") }
-      const found = await transaction((tx) => tx.select(inside).from(orm.sql`(select) nothing`))
-      expect(found).toEqual([{ isolation: "read committed", lockTimeout: "0" }])
+      const settings = {
+        isolation: name("transaction_isolation"),
+        lock: name("lock_timeout"),
+        idle: name("idle_session_timeout"),
+      }
+      const inside = await transaction((tx) => tx.select(settings).from(orm.sql`(select) nothing`))
+      expect(inside).toEqual([{ isolation: "read committed", lock: "0", idle: "0" }])
     }, urlOf("odd"))
   })
 

@@ -17,13 +17,15 @@ type ServerOptions = {
 /** A PostgreSQL server. It connects on first use. */
 export const openServerDatabase = ({ url, statementMs, connections, openMs, now }: ServerOptions): Database => {
   const settings = {
-    // Defaults of a role or a database would change how values are written and read, or make transactions fail.
+    // Defaults of a role or a database would change how values are written and read, or make statements fail.
     timezone: "UTC",
     datestyle: "ISO",
     bytea_output: "hex",
     standard_conforming_strings: "on",
     default_transaction_isolation: "read committed",
     lock_timeout: 0,
+    // The pool ends idle sessions itself. A statement that is sent while the server ends one would be lost.
+    idle_session_timeout: 0,
     statement_timeout: statementMs,
     // Every statement has a good generic plan, so each is planned once per connection. Otherwise the server would plan
     // the frequent key lookup every time, which takes longer than the lookup.
