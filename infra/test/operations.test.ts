@@ -39,7 +39,7 @@ const notRun: Readonly<Record<string, string>> = {
   "useradd --system --shell /usr/sbin/nologin svc": "needs systemd",
   "npx -y pnpm@12 image": "takes minutes; CI runs it",
   "npx -y pnpm@12 licence-check": "CI runs it",
-  "kubectl create namespace svc": "needs a cluster",
+  "kubectl apply -f infra/kubernetes/base/namespace.yaml": "needs a cluster",
   'platform() { kubectl -n svc exec --stdin deployment/platform-api -- node src/main.ts "$@"; }': "needs a cluster",
   "kubectl -n svc delete job platform-migrate --ignore-not-found": "needs a cluster",
   'kubectl -n svc create secret generic platform-api-signing-key --from-file=session-signing-key.json="$SIGNING_KEY" \\':
