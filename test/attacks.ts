@@ -263,5 +263,11 @@ export const attacksOn = (targets: Targets, { most, ms }: { readonly most: numbe
 
 export type Resource = keyof ReturnType<typeof attacksOn>
 
-/** Whether the database was late, as on a busy machine: nothing was changed, or nobody knows whether it was. */
-export const wasLate = ({ status }: Response): boolean => status === 503
+/**
+ * Reads a response to its end. @returns whether the database was late, as on a busy machine: nothing was changed, or nobody knows
+ * whether it was
+ */
+export const wasLate = async (response: Response): Promise<boolean> => {
+  const text = await response.text()
+  return response.status === 503 && (response.headers.has("retry-after") || text.includes('"outcome-unknown"'))
+}
