@@ -63,6 +63,8 @@ test("an operator's change reaches every replica, even if its notice was lost", 
   await besides(server.url, (database) => database.within(60_000).query(endListeners, [1]))
   await operate(["stack", "publish", file, "--name", "late", "--websocket-url", "wss://streams.example/late"], env)
   await expect.poll(() => statuses("late"), patience).toEqual([200, 200])
+  await operate(["stack", "unpublish", "late"], env)
+  await expect.poll(() => statuses("late"), patience).toEqual([404, 404])
 })
 
 test("a replica that starts during another's migration waits for it, beyond its statement timeout", async () => {
