@@ -4,7 +4,7 @@ import type { createClient } from "redis"
 import { type Connect, reasonOf } from "./store.ts"
 import { anyReplicas, readReplicasKey } from "./store-keys.ts"
 
-type Client = Pick<ReturnType<typeof createClient>, "sendCommand">
+type Client = Pick<ReturnType<typeof createClient>, "options" | "sendCommand">
 
 /** Which replicas have announced themselves in the last minute under another prefix; empty if the store doesn't tell. */
 const othersOf = async (client: Client, prefix: string): Promise<readonly { prefix: string; service: string }[]> => {
@@ -23,10 +23,10 @@ const othersOf = async (client: Client, prefix: string): Promise<readonly { pref
 const firstWordMs = 1000
 
 /** The error with which a store ends a connection before anything was asked: the client can lose it. */
-const refusedFirst = (url: string): Promise<string | undefined> => {
-  const { protocol, hostname: host, port } = new URL(url)
-  const at = { host: host.replace(/^\[|\]$/g, ""), port: Number(port || 6379) }
-  const socket = protocol === "rediss:" ? connectTls({ ...at, servername: at.host }) : connectTcp(at)
+const refusedFirst = ({ options }: Client): Promise<string | undefined> => {
+  // As the client has read the URL.
+  const { host, port = 6379, tls } = options.socket as { host: string; port?: number; tls: boolean }
+  const socket = tls ? connectTls({ host, port, servername: host }) : connectTcp({ host, port })
   return new Promise((resolve) => {
     socket.setTimeout(firstWordMs, () => socket.destroy())
     socket.on("error", () => {}).on("close", () => resolve(undefined))
@@ -80,7 +80,7 @@ export const inspectStore = async (
       ...(refusal !== undefined && { refusal }),
     }
   } catch (error) {
-    return { reason: (await refusedFirst(url)) ?? reasonOf(error) }
+    return { reason: (await refusedFirst(client)) ?? reasonOf(error) }
   } finally {
     if (client.isOpen) client.destroy()
   }

@@ -51,8 +51,10 @@ const windowStart = sql`${clock} - ${signupWindow}`
 
 /**
  * Creates an agent with its first key, unless its address or its network has used up its sign-ups. An address has never more
- * than `perHour` in any 60 minutes, and an IPv6 /48 as many as 16 addresses, by the database's clock and lock, across all replicas. Returns whole seconds to wait once they are used up. Throws DatabaseUnavailable.
+ * than `perHour` in any 60 minutes, and an IPv6 /48 as many as 16 addresses, by the database's clock and lock, across all
+ * replicas. Throws DatabaseUnavailable.
  * @param bucket the client's address as it is counted (IPv6 by /64)
+ * @returns the agent; or the whole seconds until the next sign-up, if they are used up
  */
 export const signUp = (
   queries: Queries,

@@ -70,17 +70,18 @@ export const stepFor = (error: unknown): { readonly code: string; readonly next:
   return { code, next: raise ?? steps[code] }
 }
 
+const outageCode = (error: unknown): string =>
+  (error instanceof DatabaseUnavailable ? codeOf(error.cause) : undefined) ?? ""
+
 /** Whether an error from `explain` says that the session can only read: this is a standby, or was one when it began. */
-export const canOnlyRead = (error: unknown): boolean =>
-  error instanceof DatabaseUnavailable && codeOf(error.cause) === "25006"
+export const canOnlyRead = (error: unknown): boolean => outageCode(error) === "25006"
 
 /**
  * Whether an error from `explain` says that nothing can be written: the disk is full or failing, this is a standby, or the role
  * has no rights.
  */
 export const refusesToStore = (error: unknown): boolean =>
-  canOnlyRead(error) ||
-  (error instanceof DatabaseUnavailable && ["53100", "58030", "42501"].includes(codeOf(error.cause) ?? ""))
+  ["53100", "58030", "25006", "42501"].includes(outageCode(error))
 
 /** The name of the violated constraint, if that is the error. */
 export const brokenConstraint = (error: unknown): string | undefined => {
