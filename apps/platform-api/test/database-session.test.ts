@@ -109,6 +109,7 @@ describe("a session", () => {
       "datestyle = 'SQL, DMY'",
       "timezone = 'Asia/Kolkata'",
       "bytea_output = 'escape'",
+      "extra_float_digits = -15",
       "standard_conforming_strings = off",
       "default_transaction_isolation = 'serializable'",
       "lock_timeout = 1",
@@ -116,8 +117,11 @@ describe("a session", () => {
     ]
     await admin("create role odd login", ...defaults.map((setting) => `alter role odd set ${setting}`))
     await using(async ({ query, transaction }) => {
-      const text = "select timestamptz '2026-04-03 02:01:00.5Z' as at, '\\x005cff'::bytea as bytes where 1 = $1"
-      expect(await query(text, [1])).toEqual([{ at: "2026-04-03 02:01:00.5+00", bytes: Buffer.of(0, 0x5c, 0xff) }])
+      const text =
+        "select timestamptz '2026-04-03 02:01:00.5Z' as at, '\\x005cff'::bytea as bytes, 3599.25::float8 as n where 1 = $1"
+      expect(await query(text, [1])).toEqual([
+        { at: "2026-04-03 02:01:00.5+00", bytes: Buffer.of(0, 0x5c, 0xff), n: 3599.25 },
+      ])
       const name = (setting: string) => orm.sql<string>`current_setting(${setting})`
       const settings = {
         isolation: name("transaction_isolation"),

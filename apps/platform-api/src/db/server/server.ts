@@ -21,6 +21,7 @@ export const openServerDatabase = ({ url, statementMs, connections, openMs, now 
     timezone: "UTC",
     datestyle: "ISO",
     bytea_output: "hex",
+    extra_float_digits: 1,
     standard_conforming_strings: "on",
     default_transaction_isolation: "read committed",
     lock_timeout: 0,
