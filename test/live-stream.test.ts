@@ -77,10 +77,7 @@ test("hyperstack-typescript mints its token with a publishable key, sees the sam
   const stored = (view: string) =>
     Object.fromEntries(client.store.keys(view).map((key) => [key, client.store.get(view, key)]))
   const first = await pay(wallet, 1_000_000_000n)
-  await vi.waitFor(
-    () => expect(client.store.get("SolTransfer/latest", first)).toMatchObject({ id: { signature: first } }),
-    10_000,
-  )
+  await expect.poll(() => client.store.get("SolTransfer/latest", first)).toMatchObject({ id: { signature: first } })
   // Its own way to renew, which it takes by itself a minute before the token's end.
   const renewing = client.getConnection() as unknown as {
     refreshTokenInBackground: () => Promise<void>
@@ -91,7 +88,7 @@ test("hyperstack-typescript mints its token with a publishable key, sees the sam
   expect(renewing.currentToken).not.toBe(before)
   await pay(wallet, 2_000_000_000n)
   for (const view of ["SolTransfer/latest", "Wallet/list"]) {
-    await vi.waitFor(async () => expect(stored(view)).toEqual(await recordsOf(view)), 10_000)
+    await vi.waitFor(async () => expect(stored(view)).toEqual(await recordsOf(view)), 60_000)
   }
   expect(client.store.get("Wallet/list", wallet.address)).toMatchObject({
     sent: { lamports: "3000000000", count: "2" },
@@ -113,9 +110,9 @@ test("each view's schema says what the stream requires: key or none, its field, 
   for (const { id, needs_key, key_field, sort, mode } of schema.entities.flatMap(({ views }) => views)) {
     messages.length = 0
     socket.send(JSON.stringify({ type: "subscribe", view: id }))
-    const end = await vi.waitFor(
-      () => messages.find(({ code, complete }) => code !== undefined || complete === true) ?? expect.fail(),
-    )
+    const last = () => messages.find(({ code, complete }) => code !== undefined || complete === true)
+    await expect.poll(last).toBeDefined()
+    const end = last() ?? expect.fail()
     expect([id, end["code"] === "key-required"]).toEqual([id, needs_key])
     if (needs_key) continue
     expect(messages[0]).toEqual({
@@ -174,14 +171,8 @@ test.skipIf(noBrowser)(
       await wallet.fund(5_000_000_000n)
       const signature = await pay(wallet, 1_000_000n)
       const seen = () => tab.page.evaluate<{ theirs: string[]; ours: string[] }>("globalThis.seen")
-      await vi.waitFor(
-        async () => {
-          const { theirs, ours } = await seen()
-          expect(theirs).toContain(signature)
-          expect(ours).toContain(signature)
-        },
-        { timeout: 10_000, interval: 100 },
-      )
+      await expect.poll(async () => (await seen()).theirs).toContain(signature)
+      await expect.poll(async () => (await seen()).ours).toContain(signature)
       expect(tab.console()).toEqual([])
     } finally {
       await browser?.close()

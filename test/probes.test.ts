@@ -1,5 +1,5 @@
 import { startPostgres } from "@svc/testing"
-import { expect, onTestFinished, test, vi } from "vitest"
+import { expect, onTestFinished, test } from "vitest"
 import { startService, testFolder } from "./start-service.ts"
 
 const fine = [200, { status: "ok", missing: [] }] as const
@@ -17,5 +17,5 @@ test("a platform without its database is alive, not ready, and becomes ready aga
   expect(await ask("/readyz")).toEqual([503, { status: "unavailable", missing: ["database"] }])
   expect(await ask("/livez")).toEqual(fine)
   await postgres.resume()
-  await vi.waitFor(async () => expect(await ask("/readyz")).toEqual(fine), { timeout: 10_000 })
+  await expect.poll(() => ask("/readyz")).toEqual(fine)
 })

@@ -148,6 +148,9 @@ const startShortLivedPlatform = async () => {
   const settings = { PORT: "0", SVC_LOG_LEVEL: "silent", SVC_API_URL: apiUrl, RPC_URL: instance.chainUrl }
   const stream = await startLocalStream(testRuntime(settings))
   onTestFinished(stream.close)
+  // Until the registry is loaded, it rejects every connection.
+  const health = async () => (await fetch(`http://127.0.0.1:${stream.port}/health`)).status
+  await expect.poll(health).toBe(200)
   return { apiUrl, url: `ws://127.0.0.1:${stream.port}/transfers` }
 }
 

@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { connect } from "node:net"
 import { createPlatform } from "@svc/client"
 import { postJson, redisProgram, startRedis } from "@svc/testing"
-import { expect, onTestFinished, test, vi } from "vitest"
+import { expect, onTestFinished, test } from "vitest"
 import { startCollector } from "../packages/telemetry/test/run.ts"
 import { publishStack } from "./publish-stack.ts"
 import { platformSettings, startService, testFolder, testReceiver } from "./start-service.ts"
@@ -100,9 +100,9 @@ test("a trace of a key check goes from the caller through the platform into Post
     SVC_SESSION_AUDIENCE: "traced",
     OTEL_TRACES_SAMPLER: "always_on",
   })
-  await vi.waitFor(async () => expect((await fetch(`${relay.url}/readyz`)).status).toBe(200), 60_000)
+  await expect.poll(async () => (await fetch(`${relay.url}/readyz`)).status).toBe(200)
   expect(await relay.stop()).toBe(0)
-  await vi.waitFor(() => expect(hook.received).toHaveLength(1), 60_000)
+  await expect.poll(() => hook.received).toHaveLength(1)
   const { api_key: key } = await createPlatform({ apiUrl: platform.url }).signUp()
   const me = await fetch(`${platform.url}/api/agents/me`, { headers: { authorization: `Bearer ${key}`, ...sampled } })
   expect(me.status).toBe(200)

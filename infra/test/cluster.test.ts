@@ -197,7 +197,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the Kubernetes ov
       }),
     )
     const arrived = () => sends.map(({ transaction }) => sent.filter((one) => one.transaction === transaction))
-    await vi.waitFor(() => expect(arrived().map(({ length }) => length)).toEqual([1, 1, 1]), { timeout: 20_000 })
+    await expect.poll(() => arrived().map(({ length }) => length)).toEqual([1, 1, 1])
     return { sends, arrived }
   }
 

@@ -94,7 +94,7 @@ test.skipIf(missing)(
     ]
     expect(expressions.length).toBeGreaterThan(60)
     // Before the first request: an idle relay isn't missing.
-    await vi.waitFor(async () => expect(await has('up{job="relay"} == 1')).toBe(true), 30_000)
+    await expect.poll(() => has('up{job="relay"} == 1')).toBe(true)
     expect(await has(alerts.find(({ alert }) => alert === "RelayGone")?.expr ?? "")).toBe(false)
     await vi.waitFor(
       async () => {

@@ -27,8 +27,10 @@ const shiftOf = (page: Page): Promise<number> =>
     const shifts: Shift[] = []
     const observer = new PerformanceObserver((list) => shifts.push(...(list.getEntries() as Shift[])))
     observer.observe({ type: "layout-shift", buffered: true })
+    // Without a screen, Chromium sometimes draws no frame: then nothing moves, and no frame is waited for.
     await new Promise((resolve) => {
       requestAnimationFrame(() => requestAnimationFrame(resolve))
+      setTimeout(resolve, 1_000)
     })
     observer.disconnect()
     const isRecord = ({ node }: { readonly node: Node | null }): boolean =>

@@ -1,7 +1,7 @@
 import { mintKey } from "@svc/keys"
 import { randomBytes } from "node:crypto"
 import { startPostgres } from "@svc/testing"
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { insertKey } from "../src/auth/accounts.ts"
 import { setAgentStatus } from "../src/operator/accounts.ts"
 import { beforeTests, serviceInTest, type TestService, testService } from "./service.ts"
@@ -172,10 +172,11 @@ describe("limits per key and per failing address", () => {
     const db = service.database()
     await db.query("alter system set log_statement = 'all'", [])
     await db.query("select pg_reload_conf()", [])
-    await vi.waitFor(async () => {
+    const marked = async () => {
       await db.query("select 'marker'", [])
-      expect(await logged("'marker'")).toBeGreaterThan(0)
-    })
+      return logged("'marker'")
+    }
+    await expect.poll(marked).toBeGreaterThan(0)
     const before = await logged("\"key_hash\", 'hex'")
     await work()
     return (await logged("\"key_hash\", 'hex'")) - before

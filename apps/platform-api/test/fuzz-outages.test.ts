@@ -1,11 +1,10 @@
 import { setTimeout as pass } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { createRandom, startPostgres, type TestPostgres } from "@svc/testing"
+import { createRandom, type FaultyNetwork, startFaultyNetwork, startPostgres, type TestPostgres } from "@svc/testing"
 import fc from "fast-check"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { sampleStacks } from "../stacks/index.ts"
 import { faults } from "./chaos/faults.ts"
-import { type FaultyProxy, startFaultyProxy } from "./chaos/faulty-proxy.ts"
 import { openSockets } from "./chaos/open-sockets.ts"
 import { type Ledger, startLoad, type Outcome } from "./chaos/load.ts"
 import { operate, type Replica, startReplica } from "./program.ts"
@@ -21,16 +20,16 @@ const connections = 11
 const websocketUrl = "wss://streams.example/chaos"
 
 let server: TestPostgres
-let proxy: FaultyProxy
+let network: FaultyNetwork
 let replica: Replica
 let folder: ReturnType<typeof temporaryFolder>
 
 beforeEach(async () => {
   server = await startPostgres()
-  proxy = await startFaultyProxy(server.port)
+  network = await startFaultyNetwork(server.port)
   folder = temporaryFolder()
   const env = {
-    DATABASE_URL: `postgres://postgres@127.0.0.1:${proxy.port}/postgres`,
+    DATABASE_URL: `postgres://postgres@127.0.0.1:${network.port}/postgres`,
     SVC_DATA_DIR: folder.folder,
     SVC_LOG_LEVEL: "error",
     SVC_SIGNUPS_PER_HOUR: "1000000",
@@ -43,7 +42,7 @@ beforeEach(async () => {
 afterEach(async () => {
   replica.program.kill("SIGKILL")
   await replica.program.exited
-  await proxy.close()
+  await network.close()
   await server.stop()
   folder.remove()
 })
@@ -122,11 +121,11 @@ const suffer = async (order: () => string | undefined) => {
   let rounds = 0
   let slowestBack = 0
   let peak = 0
-  const sampling = setInterval(() => (peak = Math.max(peak, openSockets(replica.program.pid, proxy.port))), 50)
+  const sampling = setInterval(() => (peak = Math.max(peak, openSockets(replica.program.pid, network.port))), 50)
   try {
     for (let name = order(); name !== undefined; name = order()) {
       await pass(pick(50, 500))
-      await faults[name]?.({ server, proxy, pick }).catch((error: unknown) => {
+      await faults[name]?.({ server, network, pick }).catch((error: unknown) => {
         throw new Error(`fault "${name}"`, { cause: error })
       })
       const back = await Promise.race([recovered(load.signUp), died]).catch((error: unknown) => {

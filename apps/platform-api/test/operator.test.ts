@@ -27,6 +27,16 @@ test("a command prints JSON; a mistake prints its code and exits with 1", async 
   })
 })
 
+test("what others wrote controls no terminal in what a command prints, and reads the same", async () => {
+  const description = "a\u009b31mb\u202ec\u200b\u{e0041}\u2028d"
+  const publish = `stack publish ${astFile} --name told --websocket-url wss://a.example/told --description`
+  expect(await operate([...publish.split(" "), description], env)).toMatchObject({ code: 0 })
+  const list = startProgram(["stack", "list"], env)
+  expect(await list.exited).toBe(0)
+  expect(list.stdout()).not.toMatch(/(?!\n)\p{Cc}|[\u200b\u2028\u202e\u{e0041}]/u)
+  expect(JSON.parse(list.stdout())).toContainEqual(expect.objectContaining({ name: "told", description }))
+})
+
 test("a command that the database or the role stops tells the next step", async () => {
   const away = await operate(["agent", "list"], { ...env, DATABASE_URL: "postgres://127.0.0.1:1/x" })
   expect(away).toMatchObject({

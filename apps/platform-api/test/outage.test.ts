@@ -1,21 +1,20 @@
 import { mintKey } from "@svc/keys"
-import { startPostgres, type TestPostgres } from "@svc/testing"
+import { type FaultyNetwork, startFaultyNetwork, startPostgres, type TestPostgres } from "@svc/testing"
 import { randomBytes } from "node:crypto"
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest"
-import { type FaultyProxy, startFaultyProxy } from "./chaos/faulty-proxy.ts"
 import { openSockets } from "./chaos/open-sockets.ts"
 import { signalServer } from "./chaos/server-processes.ts"
 import { beforeTests, serviceInTest, testService } from "./service.ts"
 
-type Scene = { readonly server: TestPostgres; readonly proxy: FaultyProxy }
+type Scene = { readonly server: TestPostgres; readonly network: FaultyNetwork }
 
 /** How the database can go away, and come back. */
 const outages = {
   refused: {
-    begin: ({ proxy }: Scene) => proxy.cutAfter(() => 0),
-    end: ({ proxy }: Scene) => proxy.cutAfter(undefined),
+    begin: ({ network }: Scene) => network.cutAfter(() => 0),
+    end: ({ network }: Scene) => network.cutAfter(undefined),
   },
-  silent: { begin: ({ proxy }: Scene) => proxy.hold("all"), end: ({ proxy }: Scene) => proxy.hold("nothing") },
+  silent: { begin: ({ network }: Scene) => network.hold("all"), end: ({ network }: Scene) => network.hold("nothing") },
   stopped: { begin: ({ server }: Scene) => server.halt(), end: ({ server }: Scene) => server.resume() },
   frozen: {
     begin: ({ server }: Scene) => signalServer(server, "SIGSTOP"),
@@ -25,15 +24,15 @@ const outages = {
 
 describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the database is %s", (how) => {
   const server = beforeTests(startPostgres, ({ stop }) => stop())
-  const proxy = beforeTests(
-    () => startFaultyProxy(server.port),
+  const network = beforeTests(
+    () => startFaultyNetwork(server.port),
     ({ close }) => close(),
   )
   const service = testService("postgres", () => ({
-    DATABASE_URL: `postgres://postgres@127.0.0.1:${proxy.port}/postgres`,
+    DATABASE_URL: `postgres://postgres@127.0.0.1:${network.port}/postgres`,
   }))
   const agent = beforeTests(() => service.signUp())
-  beforeAll(() => outages[how].begin({ server, proxy }))
+  beforeAll(() => outages[how].begin({ server, network }))
 
   test("routes that need it return a retryable 503, whatever state the connections are in", async () => {
     for (let round = 0; round < 3; round++) {
@@ -63,7 +62,7 @@ describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the datab
   test("everything recovers by itself, and nothing is half-written", async () => {
     const count = async () =>
       (await service.database().query<{ n: number }>("select count(*)::int as n from users", []))[0]?.n
-    await outages[how].end({ server, proxy })
+    await outages[how].end({ server, network })
     await expect.poll(async () => (await service.call("GET", "/health")).status).toBe(200)
     expect((await service.call("GET", "/api/agents/me", { key: agent.key })).status).toBe(200)
     expect(await count()).toBe(1)
@@ -75,16 +74,16 @@ describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the datab
 test("a long silence doesn't accumulate connections", async () => {
   const server = await startPostgres()
   onTestFinished(server.stop)
-  const proxy = await startFaultyProxy(server.port)
-  onTestFinished(proxy.close)
-  const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`
+  const network = await startFaultyNetwork(server.port)
+  onTestFinished(network.close)
+  const url = `postgres://postgres@127.0.0.1:${network.port}/postgres`
   const service = await serviceInTest("postgres", { DATABASE_URL: url })
   const { key } = await service.signUp()
-  proxy.hold("all")
+  network.hold("all")
   for (let round = 0; round < 3; round++) {
     await Promise.all(Array.from({ length: 30 }, () => service.call("GET", "/api/agents/me", { key })))
   }
   // Ten in the pool, and one that listens.
-  expect(openSockets(process.pid, proxy.port)).toBeLessThanOrEqual(11)
-  proxy.hold("nothing")
+  expect(openSockets(process.pid, network.port)).toBeLessThanOrEqual(11)
+  network.hold("nothing")
 })

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises"
 import { publicJwks } from "@svc/session-token"
-import { postJson, redisProgram, startRedis, startSlowPath } from "@svc/testing"
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import { postJson, redisProgram, startFaultyNetwork, startRedis } from "@svc/testing"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { base58 } from "@svc/common/base58"
 import { beforeTests, startService } from "../../../test/start-service.ts"
 import { result } from "./fake-rpc.ts"
@@ -73,15 +73,12 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
     dying.child.kill("SIGKILL")
     expect(await held).toBe("gone")
     rpc.script((r) => result(r, JSON.stringify(base58(firstSignatureOf(transaction)))))
-    await vi.waitFor(async () => expect(await post(other, "send", { transaction })).toMatchObject({ status: 200 }), {
-      timeout: 15_000,
-      interval: 500,
-    })
+    await expect.poll(() => post(other, "send", { transaction }), { interval: 500 }).toMatchObject({ status: 200 })
   }, 30_000)
 
   test("the store slow, frozen, full, killed and restarted under load: never a 5xx for it, never over twice the limit", async () => {
     const limit = 30
-    const path = await startSlowPath(redis.port)
+    const path = await startFaultyNetwork(redis.port)
     const latest =
       '{"context":{"slot":1},"value":{"blockhash":"11111111111111111111111111111111","lastValidBlockHeight":1}}'
     rpc.script((r) => result(r, r.method === "getBlockHeight" ? "1" : latest))
@@ -104,13 +101,12 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
       }
     }
     const loops = relays.map(loop)
-    const all = (wanted: string) =>
-      vi.waitFor(async () => expect(await Promise.all(relays.map(mode))).toEqual(Array(3).fill(wanted)), 15_000)
+    const all = (wanted: string) => expect.poll(() => Promise.all(relays.map(mode))).toEqual(Array(3).fill(wanted))
     const harms: readonly (readonly [() => unknown, () => unknown])[] = [
       [() => redis.signal("SIGSTOP"), () => redis.signal("SIGCONT")],
       [() => redis.command("CONFIG SET maxmemory 1"), () => redis.command("CONFIG SET maxmemory 0")],
       [() => redis.halt(), () => redis.resume()],
-      [() => (path.delayMs = 1500), () => (path.delayMs = 0)],
+      [() => path.delayAnswers(1500), () => path.delayAnswers(0)],
     ]
     for (const [harm, mend] of harms) {
       await harm()

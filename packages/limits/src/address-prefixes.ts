@@ -1,4 +1,4 @@
-import type { Bucket } from "./limits.ts"
+import type { Bucket, Place } from "./limits.ts"
 
 /** A key under which a request is counted, and its kind: each kind has a maximum number of keys. */
 export type Prefix = { readonly key: string; readonly kind: string }
@@ -43,11 +43,23 @@ export const prefixesOf = (key: string): readonly Prefix[] => {
 /** All addresses of an IPv6 /48, which is what one site owns, may do together what this many of its /64 networks may. */
 export const addressesPerNetwork = 16
 
+/** The key that an IPv6 address shares with its /48, and their limit; undefined for any other key. */
+const networkOf = (address: string, limit: number) => {
+  const [, owner = "", digits] = ipv6.exec(address) ?? []
+  if (digits === undefined || limit <= 0) return undefined
+  return { key: `${owner}${digits.slice(0, 12)}/48`, limit: addressesPerNetwork * limit }
+}
+
 /** A bucket of an IPv6 address, with the one that it shares with its /48; any other one alone. */
 export const withNetwork = (bucket: Bucket): readonly Bucket[] => {
-  const [, owner = "", digits] = ipv6.exec(bucket.key) ?? []
-  if (digits === undefined || bucket.limit <= 0) return [bucket]
-  const [key, limit] = [`${owner}${digits.slice(0, 12)}/48`, addressesPerNetwork * bucket.limit]
+  const network = networkOf(bucket.key, bucket.limit)
   // Not the group's, where addresses that have no room of their own are counted under such a key.
-  return [bucket, { ...bucket, group: `${bucket.group} of a network`, key, limit }]
+  return network === undefined ? [bucket] : [bucket, { ...bucket, group: `${bucket.group} of a network`, ...network }]
+}
+
+/** The places of an address in a pool of its own and, if it is of IPv6, in one of its /48. */
+export const placesOf = (name: string, address: string, limit: number): readonly Place[] => {
+  const own = { pool: `${name} ${address}`, limit }
+  const network = networkOf(address, limit)
+  return network === undefined ? [own] : [own, { pool: `${name} ${network.key}`, limit: network.limit }]
 }

@@ -1,4 +1,4 @@
-export { addressesPerNetwork } from "./address-prefixes.ts"
+export { addressesPerNetwork, placesOf } from "./address-prefixes.ts"
 export type { Bucket, Entry, Limits, LimitsMode, Places } from "./limits.ts"
 export { createLocalLimits } from "./local.ts"
 export { limitFields, openLimits } from "./open.ts"

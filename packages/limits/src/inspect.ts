@@ -1,7 +1,7 @@
-import { connect as connectTcp } from "node:net"
+import { connect as connectTcp, isIP } from "node:net"
 import { connect as connectTls } from "node:tls"
 import type { createClient } from "redis"
-import { type Connect, reasonOf } from "./store.ts"
+import { type Connect, maintNotifications, reasonOf, within } from "./store.ts"
 import { anyReplicas, readReplicasKey } from "./store-keys.ts"
 
 type Client = Pick<ReturnType<typeof createClient>, "options" | "sendCommand">
@@ -21,12 +21,13 @@ const othersOf = async (client: Client, prefix: string): Promise<readonly { pref
 }
 
 const firstWordMs = 1000
+const deadlineMs = 8_000
 
 /** The error with which a store ends a connection before anything was asked: the client can lose it. */
 const refusedFirst = ({ options }: Client): Promise<string | undefined> => {
   // As the client has read the URL.
   const { host, port = 6379, tls } = options.socket as { host: string; port?: number; tls: boolean }
-  const socket = tls ? connectTls({ host, port, servername: host }) : connectTcp({ host, port })
+  const socket = tls ? connectTls({ host, port, servername: isIP(host) === 0 ? host : "" }) : connectTcp({ host, port })
   return new Promise((resolve) => {
     socket.setTimeout(firstWordMs, () => socket.destroy())
     socket.on("error", () => {}).on("close", () => resolve(undefined))
@@ -60,9 +61,9 @@ export const inspectStore = async (
   | { readonly reason: string }
 > => {
   const { createClient } = await connect()
-  const client = createClient({ url, socket: { connectTimeout: 5_000, reconnectStrategy: false } })
+  const client = createClient({ url, maintNotifications, socket: { connectTimeout: 5_000, reconnectStrategy: false } })
   client.on("error", () => {})
-  try {
+  const look = async () => {
     await client.connect()
     const lines = (await client.info()).split("\r\n")
     const field = (name: string): string | undefined =>
@@ -78,7 +79,10 @@ export const inspectStore = async (
       others: await othersOf(client, prefix).catch(() => []),
       ...(policy !== undefined && { policy }),
       ...(refusal !== undefined && { refusal }),
-    }
+    } as const
+  }
+  try {
+    return await within(look(), deadlineMs, () => performance.now())
   } catch (error) {
     return { reason: (await refusedFirst(client)) ?? reasonOf(error) }
   } finally {

@@ -8,6 +8,8 @@ export type Connect = () => Promise<{
   readonly defineScript: typeof defineScript
 }>
 
+/** A managed service's own messages aren't used, and the client asks for them in a way that fails at an IPv6 address. */
+export const maintNotifications = "disabled"
 const connectMs = 1000
 const reconnectMs = 500
 
@@ -78,6 +80,7 @@ export const connectStore = async (url: string, connect: Connect, onLost: (reaso
     })
   const client = create({
     url,
+    maintNotifications,
     disableOfflineQueue: true,
     socket: { connectTimeout: connectMs, reconnectStrategy: reconnectMs },
     // Calls have their own timeout; the client's makes an AbortSignal for each.

@@ -1,7 +1,9 @@
+import { once } from "node:events"
+import { type AddressInfo, createServer } from "node:net"
 import { createClient } from "redis"
 import { setTimeout as delay } from "node:timers/promises"
-import { startRedis, startSlowPath } from "@svc/testing"
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import { startFaultyNetwork, startRedis } from "@svc/testing"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { beforeTests } from "../../../test/start-service.ts"
 import type { Bucket, Limits } from "../src/index.ts"
 import { reasonOf } from "../src/store.ts"
@@ -62,6 +64,17 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     }
   })
 
+  test("an IPv6 address in the store's URL isn't looked up as a name", async () => {
+    // The client connects and gets as far as its handshake.
+    const server = createServer(() => {})
+    await once(server.listen(0, "::1"), "listening")
+    const reasons: unknown[] = []
+    const { port } = server.address() as AddressInfo
+    await start({ url: `redis://[::1]:${port}`, onAway: (reason) => reasons.push(reason) })
+    server.close()
+    expect(reasons.join()).not.toContain("NOTFOUND")
+  })
+
   test("places never exceed the setting over all replicas, and are free again after return", async () => {
     const [a, b] = [await start(), await start()]
     const entries = await Promise.all([a, b, a, b, a, b].map((limits) => enter(limits, 2)))
@@ -69,14 +82,14 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     expect(inside).toHaveLength(2)
     expect(entries.find((entry) => "full" in entry)).toMatchObject({ full: { pool: "send" } })
     for (const { leave } of inside) leave()
-    await vi.waitFor(async () => expect(await enter(b, 2)).toHaveProperty("leave"))
+    await expect.poll(() => enter(b, 2)).toHaveProperty("leave")
   })
 
   test("while the store is unavailable each replica admits its share, warns once, and keeps earlier counts", async () => {
     const limits = await start({ replicas: 3 })
     expect(await admitted(limits, 5, bucket(60))).toBe(5)
     await redis.halt()
-    await vi.waitFor(() => expect(limits.mode()).toBe("local"))
+    await expect.poll(() => limits.mode()).toBe("local")
     expect(await admitted(limits, 100, bucket(60))).toBe(15)
     expect(await admitted(limits, 100, bucket(2, "small"))).toBe(1)
     expect(await admitted(limits, 100, bucket(0, "none"))).toBe(0)
@@ -84,7 +97,7 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     expect(places.filter((entry) => "leave" in entry)).toHaveLength(2)
     expect(told).toEqual(["away"])
     await redis.resume()
-    await vi.waitFor(() => expect(limits.mode()).toBe("shared"), { timeout: 10_000 })
+    await expect.poll(() => limits.mode()).toBe("shared")
     // It came back empty. For a minute both must admit, then the store alone.
     expect(await admitted(limits, 100, bucket(60))).toBe(0)
     expect(await admitted(limits, 100, bucket(60, "fresh"))).toBe(20)
@@ -97,9 +110,9 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     const limits = await start()
     for (let i = 0; i < 2; i++) {
       await redis.halt()
-      await vi.waitFor(() => expect(limits.mode()).toBe("local"))
+      await expect.poll(() => limits.mode()).toBe("local")
       await redis.resume()
-      await vi.waitFor(() => expect(limits.mode()).toBe("shared"), { timeout: 10_000 })
+      await expect.poll(() => limits.mode()).toBe("shared")
     }
     expect(told).toEqual(["away"])
     clock += 61_000
@@ -108,9 +121,9 @@ describe.skipIf(!hasStore)("limits in a store", () => {
   })
 
   test("a distant store counts exactly if one call is in time, whatever a request needs", async () => {
-    const path = await startSlowPath(redis.port)
+    const path = await startFaultyNetwork(redis.port)
     const limits = await start({ url: `redis://127.0.0.1:${path.port}`, timeoutMs: 600 })
-    path.delayMs = 350
+    path.delayAnswers(350)
     const early = { places: [{ pool: "send", limit: 3 }], leaseMs: lease }
     const all: ReturnType<typeof limits.take>[] = []
     // Some come together and some while calls are under way.
@@ -128,14 +141,14 @@ describe.skipIf(!hasStore)("limits in a store", () => {
   })
 
   test("a store slower than a request's time stays unavailable, with one warning that states the limit", async () => {
-    const path = await startSlowPath(redis.port)
+    const path = await startFaultyNetwork(redis.port)
     const reasons: unknown[] = []
     const url = `redis://127.0.0.1:${path.port}`
     const limits = await start({ url, timeoutMs: 100, onAway: (reason) => reasons.push(reason) })
-    path.delayMs = 300
+    path.delayAnswers(300)
     expect((await take(limits, bucket(60))).allowed).toBe(true)
     const probes = path.replies() + 3
-    await vi.waitFor(() => expect(path.replies()).toBeGreaterThan(probes), { timeout: 10_000 })
+    await expect.poll(() => path.replies()).toBeGreaterThan(probes)
     expect([limits.mode(), reasons]).toEqual(["local", ["no reply within 100 ms"]])
     await path.close()
   })
@@ -148,8 +161,8 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     expect((await take(limits, bucket(60))).allowed).toBe(true)
     redis.signal("SIGCONT")
     const other = await start()
-    await vi.waitFor(async () => expect(await enter(other, 1)).toHaveProperty("leave"), { timeout: 5000 })
-    await vi.waitFor(() => expect(limits.mode()).toBe("shared"), { timeout: 10_000 })
+    await expect.poll(() => enter(other, 1)).toHaveProperty("leave")
+    await expect.poll(() => limits.mode()).toBe("shared")
   })
 
   test("flushed scripts are loaded again without an outage", async () => {
@@ -186,7 +199,7 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     expect(await known()).toBe(1)
     admin.destroy()
     await redis.halt()
-    await vi.waitFor(() => expect(third.mode()).toBe("local"))
+    await expect.poll(() => third.mode()).toBe("local")
     expect(await admitted(third, 100, bucket(60))).toBe(20)
     await redis.resume()
   })

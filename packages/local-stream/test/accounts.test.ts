@@ -82,14 +82,12 @@ test("a stake account is decoded by its owner, with its enum's variant; a lockup
   const setLockup = [...littleEndian(6), 1, ...littleEndian(2_000_000_000n), 0, 0]
   await chain.send(payer, call(stakeProgram, setLockup, [stake.address, writable], [payer.address, signer]))
   chain.pass()
-  await vi.waitFor(
-    async () =>
-      expect(await recordOf("stake-accounts", "StakeAccount", stake.address)).toMatchObject({
-        authority: { lockup: { until: "2000000000" } },
-        lockup_changes: [{ unix_timestamp: "2000000000", epoch: null, custodian: null }],
-      }),
-    { timeout: 10_000 },
-  )
+  await expect
+    .poll(() => recordOf("stake-accounts", "StakeAccount", stake.address))
+    .toMatchObject({
+      authority: { lockup: { until: "2000000000" } },
+      lockup_changes: [{ unix_timestamp: "2000000000", epoch: null, custodian: null }],
+    })
 })
 
 test("a token account is decoded by its exact size, with the decimals from its mint", async () => {

@@ -23,7 +23,7 @@ const start = async (bounds: Partial<typeof defaultBounds> = {}) => {
     await startStream({ apiUrl: platform.url, rpcUrl: chain.url }, { ...defaultBounds, ...bounds }),
   )
   const kept = async () => (await stream.health())["stacks"].transfers.entities.SolTransfer
-  await expect.poll(kept, { timeout: 10_000 }).toBe(22)
+  await expect.poll(kept).toBe(22)
   const connect = async () => closing(await openRaw(stream.url(), { token: await mintToken() }))
   return { stream, connect }
 }

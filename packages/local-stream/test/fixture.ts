@@ -85,7 +85,8 @@ export const startStream = async (
   const stream = await startLocalStream(testRuntime(variables), bounds)
   const httpUrl = `http://127.0.0.1:${stream.port}`
   const health = async () => (await (await fetch(`${httpUrl}/health`)).json()) as Record<string, any> // oxlint-disable-line typescript/no-explicit-any
-  await vi.waitFor(async () => expect((await health())["status"]).toBe("ok"), { timeout: 10_000 })
+  // Fixtures are started before tests too, where expect.poll can't be used.
+  await vi.waitFor(async () => expect((await health())["status"]).toBe("ok"), { timeout: 60_000 })
   return { ...stream, httpUrl, health, url: (stack = "transfers") => `ws://127.0.0.1:${stream.port}/${stack}` }
 }
 
@@ -134,11 +135,11 @@ export const openRaw = async (
     send: (message: object | string) => socket.send(typeof message === "string" ? message : JSON.stringify(message)),
     /** The first message that has these members. */
     message: async (wanted: object) => {
-      await expect.poll(() => messages, { timeout: 10_000 }).toContainEqual(expect.objectContaining(wanted))
+      await expect.poll(() => messages).toContainEqual(expect.objectContaining(wanted))
       return messages.find((one) => Object.entries(wanted).every(([name, value]) => one[name] === value)) ?? {}
     },
     closed: async () => {
-      await expect.poll(() => closed, { timeout: 10_000 }).toBeDefined()
+      await expect.poll(() => closed).toBeDefined()
       return closed
     },
     close: () => socket.terminate(),

@@ -59,9 +59,9 @@ test(`${total} transfers end in exactly the counts and sums of the blocks, altho
     if (turn % 20 === 10) away = turn % 40 < 20 ? "whole" : "for blocks"
     if (turn % 20 === 0 && away !== undefined) {
       const before = { dropped, records: seen.records }
-      await vi.waitFor(() => expect(dropped).toBeGreaterThan(before.dropped), { timeout: 20_000 })
+      await expect.poll(() => dropped).toBeGreaterThan(before.dropped)
       away = undefined
-      await vi.waitFor(() => expect(seen.records).not.toBe(before.records), { timeout: 20_000 })
+      await expect.poll(() => seen.records).not.toBe(before.records)
     }
     const payer = wallets[turn % 5]
     if (payer === undefined) continue

@@ -165,7 +165,7 @@ test("limits in a token apply to its subject, over all connections", async () =>
   await two.message({ code: "subscription-limit-exceeded", fatal: false })
   one.send({ type: "unsubscribe", view: "Wallet/list" })
   one.send({ type: "ping" })
-  await expect.poll(() => one.socket.bufferedAmount, { timeout: 10_000 }).toBe(0)
+  await expect.poll(() => one.socket.bufferedAmount).toBe(0)
   two.send({ type: "subscribe", view: "TokenAccount/list" })
   await two.message({ op: "snapshot", entity: "TokenAccount/list" })
   for (let sent = 0; sent < 8; sent++) two.send({ type: "ping" })
@@ -220,5 +220,5 @@ test("a client that sends nothing more has its connection closed and its place f
   const { _socket: socket } = half.socket as unknown as { _socket: { end: () => void } }
   socket.end()
   expect(await half.closed()).toMatchObject({ code: 1006 })
-  await expect.poll(async () => (await open({ token })).refused, { timeout: 10_000 }).toBeUndefined()
+  await expect.poll(async () => (await open({ token })).refused).toBeUndefined()
 })

@@ -81,7 +81,7 @@ test("a source that restarts is another chain: clients are closed with 1012, and
   await until(() => expect(transfers.records.size).toBe(1))
 })
 
-test("a new version of a stack is served within two seconds, starting empty; a withdrawn one ends", async () => {
+test("a new version of a stack is served, starting empty; a withdrawn one ends", async () => {
   const chain = closing(await startChain())
   const { platform, stream } = await start(chain.url)
   await chain.fund()
@@ -90,7 +90,7 @@ test("a new version of a stack is served within two seconds, starting empty; a w
   await until(() => expect(transfers.records.size).toBe(1))
   const raw = closing(await openRaw(stream.url(), { token: await mintToken() }))
   platform.publish("transfers", sampleAst("transfers"))
-  await until(async () => expect((await stream.health())["stacks"].transfers.version).toBe(2), 2_000)
+  await until(async () => expect((await stream.health())["stacks"].transfers.version).toBe(2))
   expect(await raw.closed()).toMatchObject({ code: 1012 })
   await until(() => expect([transfers.snapshots, transfers.records.size]).toEqual([2, 0]))
   const again = closing(await openRaw(stream.url(), { token: await mintToken() }))

@@ -62,25 +62,25 @@ const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
 test("keys are fetched once before the first token for all who wait, and again after 5 minutes", async () => {
   const { state, source, codeOf } = await startVerifier()
-  await vi.waitFor(() => expect(source.current()).toBeDefined())
+  await expect.poll(() => source.current()).toBeDefined()
   const token = await mint()
   expect(await Promise.all(Array.from({ length: 20 }, () => codeOf(token)))).toEqual(Array(20).fill("accepted"))
   await pass(298_000)
   expect(state.requests).toBe(1)
   await pass(2_000)
-  await vi.waitFor(() => expect(state.requests).toBe(2))
+  await expect.poll(() => state.requests).toBe(2)
 })
 
 test("until the first keys arrive they are fetched again, with or without requests, at increasing intervals", async () => {
   const { state, source, problems, codeOf } = await startVerifier("")
   for (const [index, body] of ['{"keys":[]}', "no json", JSON.stringify("x".repeat(70_000)), one].entries()) {
-    await vi.waitFor(() => expect(problems).toHaveLength(index + 1))
+    await expect.poll(() => problems).toHaveLength(index + 1)
     expect(source.current()).toBeUndefined()
     expect(await codeOf(await mint())).toBe("no keys")
     state.body = body
     await pass(1_000 * 2 ** index)
   }
-  await vi.waitFor(() => expect(source.current()).toBeDefined())
+  await expect.poll(() => source.current()).toBeDefined()
   expect(state.requests).toBe(5)
   expect(await codeOf(await mint())).toBe("accepted")
 })
@@ -91,10 +91,10 @@ test("while the URL is down or hangs, known keys are used without waiting", asyn
   expect(await codeOf(token)).toBe("accepted")
   state.status = 503
   await pass(300_000)
-  await vi.waitFor(() => expect(problems).toEqual(["status 503"]))
+  await expect.poll(() => problems).toEqual(["status 503"])
   state.hangs = true
   await pass(1_000)
-  await vi.waitFor(() => expect(state.requests).toBe(3))
+  await expect.poll(() => state.requests).toBe(3)
   // The third fetch is under way and hangs: neither a remembered token nor a new one waits for its end.
   expect(await codeOf(token)).toBe("accepted")
   expect(await codeOf(await mint())).toBe("accepted")
@@ -140,7 +140,7 @@ test("a key that was removed from the set is dropped within 5 minutes, even for 
   const before = source.current()
   state.body = JSON.stringify(publicJwks(other))
   await pass(300_000)
-  await vi.waitFor(() => expect(source.current()).not.toBe(before))
+  await expect.poll(() => source.current()).not.toBe(before)
   expect(await codeOf(token)).toBe("token-key-not-found")
 })
 
@@ -152,7 +152,7 @@ test("a malformed key is skipped with one warning; the others are used", async (
   expect(await codeOf(await mint())).toBe("accepted")
   for (const count of [2, 3]) {
     await pass(300_000)
-    await vi.waitFor(() => expect(state.requests).toBe(count))
+    await expect.poll(() => state.requests).toBe(count)
   }
   expect(problems).toEqual(["the key at keys[0] is malformed", "the key at keys[1] is malformed"])
 })

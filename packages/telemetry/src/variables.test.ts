@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http"
 import { gunzipSync } from "node:zlib"
 import { metrics, trace } from "@opentelemetry/api"
 import { freePort } from "@svc/testing"
-import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { afterEach, beforeEach, expect, test } from "vitest"
 import { start, startCollector } from "../test/run.ts"
 import { fields } from "./settings.ts"
 import { clientSpan } from "./spans.ts"
@@ -77,7 +77,7 @@ const givesUp =
   async (running, collector) => {
     const release = hang(collector)
     await request(running)
-    await vi.waitFor(() => expect(running.log.join()).toContain(text))
+    await expect.poll(() => running.log.join()).toContain(text)
     release()
   }
 const port = String(await freePort())
@@ -302,7 +302,7 @@ test("a rejected export is logged in one line, and a stop doesn't wait for a sil
   const running = await start({ ...collector.env, ...noMetrics, ...patient, ...quick })
   collector.answer((_, response) => response.writeHead(401).end("who are you?"))
   await request(running)
-  await vi.waitFor(() => expect(running.log).toEqual(['{"reason":"Unauthorized"}']))
+  await expect.poll(() => running.log).toEqual(['{"reason":"Unauthorized"}'])
   hang(collector)
   await request(running)
   await running.stop()

@@ -1,12 +1,11 @@
 import { setTimeout as pass } from "node:timers/promises"
-import type { TestPostgres } from "@svc/testing"
-import type { FaultyProxy } from "./faulty-proxy.ts"
+import type { FaultyNetwork, TestPostgres } from "@svc/testing"
 import { withSql } from "../with-sql.ts"
 import { signalServer } from "./server-processes.ts"
 
 export type Scene = {
   readonly server: TestPostgres
-  readonly proxy: FaultyProxy
+  readonly network: FaultyNetwork
   /** A whole number from `from` to `to`. */
   readonly pick: (from: number, to: number) => number
 }
@@ -79,25 +78,25 @@ export const faults: Readonly<Record<string, (scene: Scene) => Promise<void>>> =
     }),
   "ending connections one by one": (scene) => oneByOne(scene, "pg_terminate_backend"),
   "cancelling statements one by one": (scene) => oneByOne(scene, "pg_cancel_backend"),
-  "resetting all connections": async ({ proxy, pick }) => {
+  "resetting all connections": async ({ network, pick }) => {
     for (let round = 0; round < 10; round++) {
-      proxy.resetAll()
+      network.resetAll()
       await pass(pick(1, 200))
     }
   },
-  "losing connections in the middle of answers": async ({ proxy, pick }) => {
-    proxy.cutAfter(() => pick(1, 4000))
+  "losing connections in the middle of answers": async ({ network, pick }) => {
+    network.cutAfter(() => pick(1, 4000))
     await pass(2000)
-    proxy.cutAfter(undefined)
+    network.cutAfter(undefined)
   },
-  "heard no longer": async ({ proxy, pick }) => {
-    proxy.hold("answers")
+  "heard no longer": async ({ network, pick }) => {
+    network.hold("answers")
     await pass(pick(200, 4000))
-    proxy.hold("nothing")
+    network.hold("nothing")
   },
-  "out of reach": async ({ proxy, pick }) => {
-    proxy.hold("all")
+  "out of reach": async ({ network, pick }) => {
+    network.hold("all")
     await pass(pick(200, 4000))
-    proxy.hold("nothing")
+    network.hold("nothing")
   },
 }
