@@ -55,14 +55,6 @@ export const bodyError = (fault: BodyFault): ApiError => {
   return errors.fail("invalid_request", { message: `The request body ${what}.` })
 }
 
-/** The response to a probe: 503 while something that the server needs is missing. */
-export const probeAnswer = (missing: readonly string[]): Response =>
-  reply(
-    missing.length === 0 ? 200 : 503,
-    noStore,
-    JSON.stringify({ status: missing.length === 0 ? "ok" : "unavailable", missing }),
-  )
-
 /**
  * Whether a GET asks for HTML: it is named and preferred to Markdown and plain text. Wildcards don't count, because curl,
  * fetch and MCP clients send them.

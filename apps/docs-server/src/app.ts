@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises"
 import { ApiError, BodyError, explanationOf } from "@svc/errors"
 import { addressBucket, type HttpEnv, requestContext, sentPath } from "@svc/http"
 import { type Logger } from "@svc/program"
-import type { Limits } from "@svc/limits"
 import { createApi } from "@svc/openapi"
 import type { Context } from "hono"
 import { bodyError, errorResponse, noStore, reply, serveDocument, serveFile, wantsHtml, withRoot } from "./answers.ts"
@@ -23,7 +22,6 @@ export type Dependencies = McpDependencies & {
   /** Before stacks are shown. */
   readonly refreshStacks: () => Promise<void>
   readonly guard: (host: string | undefined, origin: string | undefined) => boolean
-  readonly limits: Pick<Limits, "take">
   readonly config: Pick<Config, "requestsPerMinute" | "tarballs">
   /** The URLs of this copy, by their names in the tool's configuration. */
   readonly copy: Readonly<Record<string, string | undefined>>
@@ -118,13 +116,12 @@ export const createApp = (dependencies: Dependencies) => {
     readFile(file).catch(() => {
       throw errors.fail("not_found", { message: `${name} has not been built on this server.`, hint })
     })
-  const getTarball = async (c: Context<HttpEnv>, tarball: Tarball): Promise<Response> => {
-    const file = await readTarball(tarball)
-    const served = tarball.carriesCopy ? withCopy(file, dependencies.copy) : file
-    return serveFile(c, served, "application/gzip")
-  }
-  app.openapi(cliRoute, (c) => getTarball(c, config.tarballs.cli))
-  app.openapi(clientRoute, (c) => getTarball(c, config.tarballs.client))
+  let toolPackage: Buffer<ArrayBuffer> | undefined
+  app.openapi(cliRoute, async (c) => {
+    toolPackage ??= await withCopy(await readTarball(config.tarballs.cli), dependencies.copy)
+    return serveFile(c, toolPackage, "application/gzip")
+  })
+  app.openapi(clientRoute, async (c) => serveFile(c, await readTarball(config.tarballs.client), "application/gzip"))
 
   let clientFiles: ReturnType<typeof readClientFiles> | undefined
   const getClientFile = async (c: Context<HttpEnv>) => {
@@ -167,5 +164,6 @@ export const createApp = (dependencies: Dependencies) => {
     if (stacksPath.test(c.req.path)) await dependencies.refreshStacks()
     return getDocument(c)
   })
-  return { fetch: app.fetch, document: (baseUrl: string) => describeDocs(app, baseUrl) }
+  let known: ReturnType<typeof describeDocs> | undefined
+  return { fetch: app.fetch, document: (baseUrl: string) => (known ??= describeDocs(app, baseUrl)) }
 }

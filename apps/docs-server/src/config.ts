@@ -54,13 +54,12 @@ export const ownContent = join(appFolder, "content")
 /** Values of placeholders in them, besides URLs: `{session_token_minutes}`. */
 export const ownFacts: Readonly<Record<string, string>> = facts
 
-const tarball = (path: string, file: string, name: string, app: string, carriesCopy = false) => ({
+const tarball = (path: string, file: string, name: string) => ({
   path,
   /** Whether it is served with the URLs of this copy in it. */
-  carriesCopy,
   file: resolve(file),
   name,
-  hint: `The operator builds it with \`pnpm --filter ${app} build\`; all it does can be done by HTTP, see /llms.txt.`,
+  hint: "The operator builds it with `npx -y pnpm@12 build`; all it does can be done by HTTP, see /llms.txt.",
 })
 
 /** Reads all settings. Throws one ConfigError with every problem. */
@@ -71,8 +70,8 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>) =>
     docsDir: settings.docsDir === undefined ? ownContent : resolve(settings.docsDir),
     /** The packages that are handed out, and where they are. */
     tarballs: {
-      cli: tarball("/cli/svc.tgz", settings.cliTarball, "The command-line tool", "@svc/cli", true),
-      client: tarball("/client/svc-client.tgz", settings.clientTarball, "The client library", "@svc/client"),
+      cli: tarball("/cli/svc.tgz", settings.cliTarball, "The command-line tool"),
+      client: tarball("/client/svc-client.tgz", settings.clientTarball, "The client library"),
     },
   }
 }

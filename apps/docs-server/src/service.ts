@@ -1,10 +1,10 @@
 import { metrics as telemetryApi } from "@opentelemetry/api"
-import { type Fetch, logRequest, type RunningServer, serve } from "@svc/http"
+import { createEventStreams, type Fetch, logRequest, type RunningServer, serve } from "@svc/http"
 import { createLogger, type Logger, type Runtime } from "@svc/program"
 import { createLocalLimits } from "@svc/limits"
 import { startTelemetry } from "@svc/telemetry"
 import manifest from "../package.json" with { type: "json" }
-import { probeAnswer, unreadableResponse } from "./answers.ts"
+import { noStore, unreadableResponse } from "./answers.ts"
 import { createApp } from "./app.ts"
 import { type Config, ownContent, ownFacts, readConfig } from "./config.ts"
 import { type Corpus, CorpusError, hashOf, loadCorpus } from "./corpus/corpus.ts"
@@ -17,7 +17,6 @@ import type { Search } from "./search/search.ts"
 import { createRegistry, type Registry } from "./site/registry.ts"
 import { createSite } from "./site/site.ts"
 import { bundles } from "@svc/site"
-import { createStreams } from "./mcp/streams.ts"
 import { folderState, watchFolder } from "./corpus/watch.ts"
 
 const { version } = manifest
@@ -41,9 +40,9 @@ const holdRequests = (server: RunningServer) => {
     const missing = probes.get(url)
     if (missing === undefined) return (await ready.promise)(request, exchange)
     exchange.route = url
-    const response = probeAnswer(missing)
-    logRequest(exchange, response.status)
-    return response
+    const [status, word] = missing.length === 0 ? [200, "ok"] : [503, "unavailable"]
+    logRequest(exchange, status)
+    return Response.json({ status: word, missing }, { status, headers: noStore })
   })
   const open = (fetch: Fetch): void => {
     server.handle(fetch)
@@ -135,9 +134,10 @@ export const startService = async (runtime: Runtime) => {
     onUnreadable: unreadableResponse(config.publicUrl ?? ""),
   })
   const requests = holdRequests(server)
-  const streams = createStreams()
+  const stopping = new AbortController()
+  const streams = createEventStreams({ stopping: stopping.signal })
   metrics?.observeStreams(streams.size)
-  const stops: (() => unknown)[] = [streams.closeAll]
+  const stops: (() => unknown)[] = [() => stopping.abort()]
   const close = async (): Promise<void> => {
     const closing = server.close()
     await Promise.all(stops.map((stop) => stop()))
@@ -147,7 +147,7 @@ export const startService = async (runtime: Runtime) => {
   try {
     const baseUrl = config.publicUrl ?? server.url
     const { apiUrl, relayUrl, streamUrl, chainUrl } = config
-    if (bundles.site.length === 0) log.warn("the pages have no scripts: run `pnpm build`")
+    if (bundles.site.length === 0) log.warn("the pages have no scripts: run `npx -y pnpm@12 build`")
     // What is made below is called by requests, which come later.
     const sdk = await createSdk(
       () => createDocsServer(site().library, version),

@@ -33,7 +33,11 @@ test.each(["/mcp", "/mcp/sse"])("today's client lists, searches, reads and compl
     expect(client.getServerVersion()).toMatchObject({ name: "svc-docs", version: manifest.version })
     expect(client.getInstructions()?.split(" ").length).toBeLessThan(120)
     expect(client.getInstructions()).toContain("the documentation of Fixture docs. All pages for the tests.")
+    // The document describes fields where its readers look for it, the tools' own schemas stay as they are.
+    await fetch(`${server.url}/openapi.json`)
     const { tools } = await client.listTools()
+    const inputs = tools.flatMap(({ inputSchema }) => Object.values<object>(inputSchema.properties ?? {}))
+    expect(inputs.filter((one) => !("type" in one && typeof one.type === "string"))).toEqual([])
     const descriptor = (await (await fetch(`${server.url}/mcp`)).json()) as { tools: unknown }
     expect(tools.map(({ execution: _execution, ...tool }) => tool)).toEqual(descriptor.tools)
     for (const { name, annotations, title, description } of tools) {
@@ -96,6 +100,8 @@ test.each(["2026-07-28", "legacy"])("the next client generation does the same (%
   }
 })
 
+const unchanging = { listChanged: false }
+
 test.each([
   ["2024-11-05", "2024-11-05"],
   ["2025-03-26", "2025-03-26"],
@@ -113,7 +119,12 @@ test.each([
   for (const header of headers) {
     const response = await server.rpc("initialize", params, {}, header)
     expect(response.status).toBe(200)
-    expect((await bodyOf(response)).result).toMatchObject({ protocolVersion: given, serverInfo: { name: "svc-docs" } })
+    expect((await bodyOf(response)).result).toMatchObject({
+      protocolVersion: given,
+      serverInfo: { name: "svc-docs" },
+      // Nobody is notified.
+      capabilities: { tools: unchanging, resources: unchanging, prompts: unchanging },
+    })
   }
 })
 

@@ -5,7 +5,7 @@ import { get } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { freePort, postJson } from "@svc/testing"
-import { beforeEach, expect, test, vi } from "vitest"
+import { beforeEach, expect, test } from "vitest"
 import { testFolder, testProcess } from "../../../test/start-service.ts"
 import { writePages } from "./pages.ts"
 
@@ -35,7 +35,7 @@ test("svc.docs.streams counts open event streams, and is 0 again after their cli
   await Promise.all(streams.map((sent) => once(sent, "response")))
   expect(await count()).toBe("3")
   for (const sent of streams) sent.on("error", () => {}).destroy()
-  await vi.waitFor(async () => expect(await count()).toBe("0"), { timeout: 5000 })
+  await expect.poll(count).toBe("0")
 })
 
 test("the server isn't ready while it reads the pages, and the log doesn't call that an error", async () => {
@@ -65,7 +65,7 @@ test("an edit of the pages is served; a broken edit keeps the last good pages an
   expect(program.stdout()).toMatch(/guides\/two\.md: /)
   expect(await textAt(`${url}/guides/two`)).toContain("zebra")
   await writeFile(join(dir, "guides/two.md"), "# Two\n\nMended.\n")
-  await vi.waitFor(async () => expect(await textAt(`${url}/guides/two`)).toContain("Mended"), { timeout: 5000 })
+  await expect.poll(() => textAt(`${url}/guides/two`)).toContain("Mended")
 })
 
 const withoutWatches = ["-Ur", "sh", "-c", 'echo 0 > /proc/sys/user/max_inotify_instances && exec "$@"', "sh"]

@@ -29,14 +29,6 @@ import type { Dependencies } from "./dependencies.ts"
 
 const signUpPath = "/api/agents/signup"
 
-const preflight = {
-  "access-control-allow-methods": "GET, HEAD, POST, PUT, DELETE",
-  "access-control-allow-headers": ["Authorization", "Content-Type", "Accept", "X-Request-Id", ...requestHeaders].join(
-    ", ",
-  ),
-  "access-control-max-age": "86400",
-}
-
 const allRoutes = [
   healthRoutes,
   registryRoutes,
@@ -54,6 +46,15 @@ const allRoutes = [
   deploymentChangeRoutes,
   astLinkRoutes,
 ]
+
+const methods = new Set(allRoutes.flatMap(({ routes }) => routes.map(({ method }) => method)))
+const preflight = {
+  "access-control-allow-methods": ["HEAD", ...methods].join(", "),
+  "access-control-allow-headers": ["Authorization", "Content-Type", "Accept", "X-Request-Id", ...requestHeaders].join(
+    ", ",
+  ),
+  "access-control-max-age": "86400",
+}
 
 /** The OpenAPI document of all routes. */
 export const describe = ({ version, publicUrl }: Pick<Dependencies, "version" | "publicUrl">) => {

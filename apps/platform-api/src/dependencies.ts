@@ -15,7 +15,7 @@ import type { Metrics } from "./metrics.ts"
 import type { ChangeFeed } from "./registry/changes.ts"
 import type { Registry } from "./registry/registry.ts"
 import type { StackVersions } from "./registry/stack-versions.ts"
-import type { EventStreams } from "./event-streams.ts"
+import type { EventStreams } from "@svc/http"
 
 /** What routes work with, created once at the start. */
 export type Dependencies = KeyMaterial &

@@ -214,6 +214,17 @@ describe("the registry's limits", () => {
     expect(bad.headers.get("ratelimit-policy")).toBe('"default";q=3;w=60')
   })
 
+  test("a page's key has that limit for each address, so that no visitor uses up what the others need", async () => {
+    const { key: owner } = await service.signUp()
+    const key = await service.publishable(owner, ["https://app.example"])
+    const read = (from: string) =>
+      service.call("GET", "/api/registry", { key, from, headers: { origin: "https://app.example" } })
+    for (let i = 0; i < 5; i++) expect((await read("192.0.5.1")).status).toBe(200)
+    expect((await read("192.0.5.1")).status).toBe(429)
+    const other = await read("192.0.5.2")
+    expect([other.status, other.headers.get("ratelimit-policy")]).toEqual([200, '"default";q=5;w=60'])
+  })
+
   test("the client's forwarded address counts only from a trusted proxy", async () => {
     const direct = await serviceInTest("postgres", {
       SVC_SAMPLE_STACKS: "true",

@@ -133,3 +133,20 @@ test("can be deprecated: readers see it in body and header until it is withdrawn
     code: "stack-not-found",
   })
 })
+
+test("what a page's visitors ask for takes no places of the account that the page's key is of", async () => {
+  const wide = (count: number) => withFields(Array.from({ length: count }, (_, n) => field(`f${n}`, "u8")))
+  for (let n = 0; n < 3; n++) await put("visited", wide(3000 + n))
+  const { key: owner } = await service.signUp()
+  const key = await service.publishable(owner, ["https://app.example"])
+  await reached(service, "/api/registry/visited/schema?version=3")
+  const pairs = [1, 2, 3].flatMap((from) => [1, 2, 3].map((to) => `from=${from}&to=${to}`))
+  const visits = pairs.map((pair, n) =>
+    service.call("GET", `/api/registry/visited/diff?${pair}`, {
+      key,
+      from: `192.0.2.${n}`,
+      headers: { origin: "https://app.example" },
+    }),
+  )
+  expect((await Promise.all(visits)).map(({ status }) => status)).toEqual(pairs.map(() => 200))
+})

@@ -1,5 +1,6 @@
 export { allowedMethods } from "./allowed-methods.ts"
 export { addressBucket, addressNetwork, bucketNetwork, type TrustedNetwork } from "./client-address.ts"
+export { commentOf, createEventStreams, eventOf, type EventStream, type EventStreams } from "./event-streams.ts"
 export { countStream, type Exchange, type HttpEnv, sentPath } from "./request-context.ts"
 export { logRequest, requestContext } from "./request-context.ts"
 export { hasWholeBody, readBody } from "./requests/body.ts"

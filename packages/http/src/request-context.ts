@@ -47,6 +47,8 @@ export type HttpEnv = {
     trustsTraces: boolean
     /** The account or subject that the request belongs to. Set it once the key or token is known to be valid. */
     account?: string
+    /** Whether many have the key or token, such as the visitors of a page. What they cost counts for their addresses. */
+    isShared?: boolean
     /** The body of a route whose middleware is `jsonBody`. */
     json: JsonText
   }
@@ -91,6 +93,21 @@ export type RequestLogOptions = {
 export const sentRequestId = ({ headers }: IncomingMessage): string | undefined =>
   /^[\w.-]{8,64}$/.exec(String(headers["x-request-id"] ?? ""))?.[0]
 
+/** What the line of every request has. */
+export const requestLine = (
+  request_id: string,
+  method: string | undefined,
+  route: string,
+  status: number,
+  ms: number,
+) => ({
+  request_id,
+  method,
+  route,
+  status,
+  duration_ms: Math.round(ms * 100) / 100,
+})
+
 // An operator has to find who is behind them, without a full address in the log.
 const refusals = new Set([401, 403, 429])
 
@@ -102,8 +119,7 @@ export const logRequest = (exchange: Exchange, status: number): void => {
   const { incoming, server, requestId, began, route, context, traceId: trace_id } = exchange
   if (server.requests === undefined) return
   const { log, now, quiet = [] } = server.requests
-  const duration = Math.round((now() - began) * 100) / 100
-  const line = { request_id: requestId, method: incoming.method, route, status, duration_ms: duration, trace_id }
+  const line = { ...requestLine(requestId, incoming.method, route, status, now() - began), trace_id }
   const isRefused = context !== undefined && refusals.has(status)
   const who = isRefused && { account: context.get("account"), network: addressNetwork(context.get("clientAddress")) }
   const isQuiet = quiet.includes(route)

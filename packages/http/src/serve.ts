@@ -7,7 +7,7 @@ import { SetupError } from "@svc/config"
 import { createClientAddress, type TrustedNetwork } from "./client-address.ts"
 import { createConnections } from "./connections/connections.ts"
 import { createCutLog } from "./connections/cut-log.ts"
-import { type Exchange, logRequest, type RequestLogOptions, sentRequestId } from "./request-context.ts"
+import { type Exchange, logRequest, requestLine, type RequestLogOptions, sentRequestId } from "./request-context.ts"
 import { endAfter, endAfterBody } from "./requests/body.ts"
 import { type Bounds, defaultBounds } from "./service-fields.ts"
 import { createUnparsedAnswer } from "./unparsed.ts"
@@ -173,8 +173,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
     const response = onUnreadable(id, reason, status)
     for (const [name, value] of headers) response.headers.set(name, value)
     if (id !== "") response.headers.set("x-request-id", id)
-    const line = { request_id: id, method: "-", route: "*", status: response.status, duration_ms: 0 }
-    requests?.log.info(line, "request")
+    requests?.log.info(requestLine(id, "-", "*", response.status, 0), "request")
     return response
   })
   const server = new PatientServer({

@@ -1,4 +1,13 @@
-import { addressBucket, countStream, type HttpEnv, jsonBody, wantsEventStream } from "@svc/http"
+import {
+  addressBucket,
+  commentOf,
+  countStream,
+  type EventStreams,
+  type HttpEnv,
+  jsonBody,
+  wantsEventStream,
+} from "@svc/http"
+import { type Limits, placesOf } from "@svc/limits"
 import { readMessage, type RpcRequest, writtenId } from "@svc/mcp"
 import { createRoute, z } from "@svc/openapi"
 import type { Context } from "hono"
@@ -9,16 +18,19 @@ import { commonHeaders } from "../site/documents.ts"
 import type { Site } from "../site/site.ts"
 import { mcpDescriptor } from "./descriptor.ts"
 import { jsonRpcRequest, jsonRpcResponse, messageBounds } from "./json-rpc.ts"
-import { type Caller, type RpcAnswer, withId } from "./sdk.ts"
-import { maxStreamsPerClient, type Streams } from "./streams.ts"
+import { type Caller, type RpcAnswer, streamWithId, withId } from "./sdk.ts"
 import { tools } from "./tools.ts"
 
 export type McpDependencies = {
   readonly site: () => Site
   readonly answer: (request: Omit<RpcRequest, "id">, caller: Caller) => Promise<RpcAnswer>
   readonly protocolVersions: readonly string[]
-  readonly streams: Streams
+  readonly streams: Pick<EventStreams, "open">
+  readonly limits: Pick<Limits, "take" | "enter">
 }
+
+export const maxStreamsPerClient = 8
+export const lifetimeMs = 5 * 60_000
 
 /** The paths of the MCP endpoint. The second one is for older clients. */
 export const mcpPaths = ["/mcp", "/mcp/sse"]
@@ -43,16 +55,31 @@ const readRequest = (c: Context<HttpEnv>): RpcRequest | undefined => {
   return message.kind === "request" ? message.request : undefined
 }
 
+/** A stream of comments, which ends after five minutes. */
+export const openQuietStream = (
+  streams: McpDependencies["streams"],
+  countWaiting: (bytes: number) => void,
+  onEnd: () => void,
+) =>
+  streams.open(countWaiting, ({ send, end }) => {
+    const lifetime = setTimeout(end, lifetimeMs)
+    send(commentOf("open"))
+    return () => {
+      clearTimeout(lifetime)
+      onEnd()
+    }
+  })
+
 const streamContent = { "text/event-stream": { schema: z.string() } }
 const toolNotes = tools.map(({ name, description }) => `- \`${name}\`: ${description}`).join("\n")
 
 // In MCP 2026-07-28, JSON-RPC errors come with 400 and 404.
 const withJsonRpc = (responses: ReturnType<typeof failures>) =>
   Object.fromEntries(
-    Object.entries(responses).map(([status, { description, content }]) => {
-      const { schema } = content["application/json"]
+    Object.entries(responses).map(([status, response]) => {
+      const { schema } = response.content["application/json"]
       const either = status === "400" || status === "404" ? z.union([schema, jsonRpcResponse]) : schema
-      return [status, { description, content: { "application/json": { schema: either } } }]
+      return [status, { ...response, content: { "application/json": { schema: either } } }]
     }),
   )
 
@@ -105,8 +132,8 @@ const messageRoute = (path: string, alias: string) =>
   })
 
 /** The MCP endpoint: messages by POST, the descriptor or an event stream by GET. */
-export const mcpRoutes = (app: DocsApp, { site, answer, protocolVersions, streams }: McpDependencies): void => {
-  const openStream = (c: Context<HttpEnv>): Response => {
+export const mcpRoutes = (app: DocsApp, { site, answer, protocolVersions, streams, limits }: McpDependencies): void => {
+  const openStream = async (c: Context<HttpEnv>): Promise<Response> => {
     const version = c.req.header("mcp-protocol-version")
     if (version !== undefined && !protocolVersions.includes(version))
       throw errors.fail("invalid_request", {
@@ -120,16 +147,16 @@ export const mcpRoutes = (app: DocsApp, { site, answer, protocolVersions, stream
         headers: { Allow: "POST" },
       })
     if (c.req.method === "HEAD") return c.body(null, 200, streamHeaders)
-    const stream = streams.open(addressBucket(c.get("clientAddress")))
-    if (stream === undefined)
+    const places = placesOf("mcp", addressBucket(c.get("clientAddress")), maxStreamsPerClient)
+    const entry = await limits.enter({ places, leaseMs: lifetimeMs })
+    if ("full" in entry)
       // Clients take it for an endpoint without streams, and go on by POST.
       throw errors.fail("method_not_allowed", {
         message: `This address has ${maxStreamsPerClient} event streams open, or its network as many as it may.`,
         hint: "Close one of them. All tools answer by POST without a stream; see /openapi.json.",
         headers: { Allow: "POST" },
       })
-    countStream(c)
-    return c.body(stream, 200, streamHeaders)
+    return c.body(openQuietStream(streams, countStream(c), entry.leave), 200, streamHeaders)
   }
 
   for (const [path, alias] of [
@@ -146,12 +173,12 @@ export const mcpRoutes = (app: DocsApp, { site, answer, protocolVersions, stream
       if (request === undefined) return c.body(null, 202, commonHeaders)
       const { headers, signal } = c.req.raw
       const answered = await answer(request, { headers, signal, trustsTraces: () => c.get("trustsTraces") })
+      const id = writtenId(c.var.json.text, c.var.json.value)
       if ("stream" in answered) {
         countStream(c)
-        return new Response(answered.stream.body, { headers: streamHeaders })
+        return new Response(streamWithId(answered.stream, id), { headers: streamHeaders })
       }
-      const { text, value } = c.var.json
-      return reply(answered.status, jsonHeaders, withId(answered.text, writtenId(text, value)))
+      return reply(answered.status, jsonHeaders, withId(answered.text, id))
     })
   }
 }

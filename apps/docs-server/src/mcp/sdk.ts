@@ -13,7 +13,7 @@ import { z } from "zod"
 /** The response to one request: JSON text in which `idHole` stands for the request's id, or a stream of events. */
 export type RpcAnswer =
   | { readonly status: number; readonly isError: boolean; readonly text: string }
-  | { readonly stream: Response }
+  | { readonly stream: ReadableStream<Uint8Array> }
 
 /** The HTTP request around a message. */
 export type Caller = Pick<Request, "headers" | "signal"> & {
@@ -53,6 +53,17 @@ export const withId = (text: string, id: string): string => {
   const at = text.lastIndexOf(idHole)
   return text.slice(0, at) + id + text.slice(at + idHole.length)
 }
+
+/** The same for a stream, whose events come whole. */
+export const streamWithId = (events: ReadableStream<Uint8Array>, id: string): ReadableStream<Uint8Array> =>
+  events.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform: (event, controller) => {
+        const text = Buffer.from(event).toString()
+        controller.enqueue(Buffer.from(text.replaceAll(idHole, () => id)))
+      },
+    }),
+  )
 
 const errorText = (error: RpcError): string =>
   `{"jsonrpc":"2.0","id":${idHole},"error":${JSON.stringify(ownError(error))}}`
@@ -127,7 +138,8 @@ export const createSdk = async (factory: McpServerFactory, onError: (error: Erro
     headers.delete("content-length")
     const request = new Request(endpoint, { method: "POST", headers, signal: http.signal })
     const response = await modern.fetch(request, { parsedBody: body })
-    if (response.headers.get("content-type") === "text/event-stream") return { stream: response }
+    if (response.body !== null && response.headers.get("content-type") === "text/event-stream")
+      return { stream: response.body }
     const [status, text] = [response.status, await response.text()]
     // No string of a result has these names without escapes.
     if (!/"(?:error|supportedVersions)":/.test(text)) return { status, isError: false, text }

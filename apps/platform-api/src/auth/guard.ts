@@ -1,5 +1,6 @@
 import type { ApiError } from "@svc/errors"
 import { addressBucket, type HttpEnv } from "@svc/http"
+import { prefixKind } from "@svc/keys"
 import type { Bucket, Decision } from "@svc/limits"
 import type { Context, MiddlewareHandler } from "hono"
 import { type ErrorCode, errors } from "../errors.ts"
@@ -116,6 +117,9 @@ export const countRequest = async (c: Context<AppEnv>, bucket: Bucket): Promise<
   if (bucket.limit > 0) tell(c, bucket, await c.get("dependencies").limits.take([bucket]))
 }
 
+/** What is known of a key when its requests are counted. */
+export type CountedKey = Pick<Principal, "keyHash" | "keyClass">
+
 /** The sender of a request, or why the key was ignored. */
 type Identified =
   | Principal
@@ -126,16 +130,16 @@ type Identified =
  * rate-limit-exceeded), and a key that this service most likely never made, if failed authentications from the address
  * have used up theirs. Past that limit, a failed authentication gets rate-limit-exceeded instead of its own code. A
  * valid key is never rejected because of other failures from its address. Throws DatabaseUnavailable.
- * @param limitOf the limit of a key, by its hash; undefined if the request doesn't count
+ * @param limitOf the limit of a key; undefined if the request doesn't count
  */
 export const identify = async (
   c: Context<AppEnv>,
-  limitOf: (keyHash: string) => Bucket | undefined,
+  limitOf: (key: CountedKey) => Bucket | undefined,
 ): Promise<Identified> => {
   const { limits, findKey, wallClock, config, metrics } = c.get("dependencies")
   const failures = limitOn("failed-auth", addressBucket(c.get("clientAddress")), config.perMinute.failedAuth)
   const look = (key: SentKey): Promise<Principal | Refusal> => {
-    const own = limitOf(key.hash)
+    const own = limitOf({ keyHash: key.hash, keyClass: prefixKind(key.text) === "pk" ? "publishable" : "secret" })
     const known = own !== undefined && own.limit > 0 ? limits.peek(own) : undefined
     if (own !== undefined && known?.allowed === false) tell(c, own, known)
     const isSuspect = failures.limit > 0 && !limits.peek(failures).allowed
@@ -146,6 +150,7 @@ export const identify = async (
   metrics.keyChecked("refused" in found ? found.refused : "ok")
   if (!("refused" in found)) {
     c.set("account", accountName(found))
+    c.set("isShared", found.keyClass === "publishable")
     c.set("usedKey", found.keyId)
     return found
   }
@@ -156,9 +161,13 @@ export const identify = async (
   return { refused: "rate-limit-exceeded", message, retryAfterSeconds }
 }
 
+/** A key of a client address: of one that many share, nobody uses up what the others need. */
+export const ofClient = (c: Context<AppEnv>, keyHash: string): string =>
+  `${keyHash} ${addressBucket(c.get("clientAddress"))}`
+
 const limitOf = (c: Context<AppEnv>, policy: Policy, keyHash: string): Bucket =>
   policy.limit === "sessions"
-    ? limitOn("sessions", `${keyHash} ${addressBucket(c.get("clientAddress"))}`, sessionsPerMinute)
+    ? limitOn("sessions", ofClient(c, keyHash), sessionsPerMinute)
     : limitOn("key", keyHash, c.get("dependencies").config.perMinute.requests)
 
 const refusal = ({ refused, ...options }: Exclude<Identified, Principal>) => errors.fail(refused, options)
@@ -168,12 +177,12 @@ export const authenticated = (policy: Policy): MiddlewareHandler<AppEnv> =>
   documented({ sets: rateLimited }, async (c, next) => {
     const { database, useTracker } = c.get("dependencies")
     const queries = database.within(requestMs)
-    const ofKey = (keyHash: string) => limitOf(c, policy, keyHash)
+    const ofKey = ({ keyHash }: CountedKey) => limitOf(c, policy, keyHash)
     const principal = await identify(c, ofKey)
     if ("refused" in principal) throw refusal(principal)
     const refused = refusedBy(policy, principal)
     if (refused !== undefined) throw refused
-    await countRequest(c, ofKey(principal.keyHash))
+    await countRequest(c, ofKey(principal))
     const noted = useTracker.note(principal)
     if (noted !== true && !(await noted)) throw refusal({ refused: "invalid-api-key" })
     c.set("queries", queries)

@@ -2,7 +2,7 @@
 import { coalesce } from "../coalesce.ts"
 import { registryChanges, registryState } from "../db/schema/index.ts"
 import { type Database, orm, sql, theRow } from "../db/database.ts"
-import { eventOf } from "../event-streams.ts"
+import { eventOf } from "@svc/http"
 import { type Audience, sees } from "./audience.ts"
 
 const { and, asc, desc, eq, gt, inArray, isNull, lt, lte, or } = orm

@@ -1,5 +1,5 @@
 import { redisProgram, startRedis } from "@svc/testing"
-import { describe, expect, onTestFinished, test, vi } from "vitest"
+import { describe, expect, onTestFinished, test } from "vitest"
 import { setAgentStatus } from "../../src/operator/accounts.ts"
 import {
   beforeTests,
@@ -53,7 +53,7 @@ describe("streams of changes on two replicas", () => {
     const last = (await changesAfter(one, 0, { stack: "resumed" })).at(-1)?.id
     expect((await later.until(2)).map(({ id }) => id)).toEqual([ids[2], last])
     expect((await after.until(3)).map(({ id }) => id)).toEqual([ids[1], ids[2], last])
-    await vi.waitFor(() => expect(next.told.at(-1)?.id).toBe(last), 10_000)
+    await expect.poll(() => next.told.at(-1)?.id).toBe(last)
     expect(next.told.map(({ id }) => id)).not.toContain(ids[1])
     for (const stream of [later, after, next]) stream.close()
   })
@@ -65,7 +65,7 @@ describe("streams of changes on two replicas", () => {
     await release(one, "after-a-restore", first)
     for (const stream of streams) {
       // A replica may still have to read what came before.
-      await vi.waitFor(() => expect(stream.told.at(-1)?.stack).toBe("after-a-restore"), 10_000)
+      await expect.poll(() => stream.told.at(-1)?.stack).toBe("after-a-restore")
       expect(stream.lost()).toBe(1)
       stream.close()
     }
@@ -87,6 +87,18 @@ describe("streams of changes on two replicas", () => {
     streams[0]?.close()
     await expect.poll(async () => (await followChanges(one.url, from)).status).toBe(200)
     for (const stream of streams) stream.close()
+  })
+
+  test("streams with a page's key take no places of the account", async () => {
+    const { key: secret } = await one.signUp()
+    const key = await one.publishable(secret, ["https://app.example"])
+    const visitor = (n: number) => ({ origin: "https://app.example", "x-forwarded-for": `198.51.101.${n >> 2}` })
+    const streams = await Promise.all(
+      Array.from({ length: 17 }, (_, n) => followChanges(one.url, { key, headers: visitor(n) })),
+    )
+    const own = await followChanges(one.url, { key: secret, headers: { "x-forwarded-for": "198.51.102.1" } })
+    expect([...streams, own].map(({ status }) => status)).toEqual(Array<number>(18).fill(200))
+    for (const stream of [...streams, own]) stream.close()
   })
 
   test("a revoked or disabled key ends only its own streams", async () => {
@@ -112,6 +124,33 @@ describe("streams of changes on two replicas", () => {
     await third.close()
     expect(await stream.ended).toBe("ended")
   })
+})
+
+test("what a stream catches up on counts as the pages that requests would read; it ends when no more may be read", async () => {
+  const service = await serviceInTest("postgres")
+  await release(service, "busy", first)
+  const database = service.database()
+  await database.query(
+    `insert into registry_changes
+     select s.revision + n, at, stack, line, kind, version, previous_version, verdict, bump, message, successor, visibility, viewers,
+       except_visibility, except_viewers
+     from registry_changes c, registry_state s, generate_series(1, 450) n where c.id = s.revision`,
+    [],
+  )
+  await database.query("update registry_state set revision = revision + 450", [])
+  const limited = { DATABASE_URL: service.databaseUrl, SVC_REGISTRY_REQUESTS_PER_MINUTE: "3" }
+  const { url } = await serviceInTest("postgres", limited)
+  const from = { "x-forwarded-for": "198.51.100.20" }
+  const stream = await followChanges(url, { query: "?after=0", headers: from })
+  expect(await stream.ended).toBe("ended")
+  expect(stream.told).toHaveLength(300)
+  const last = { ...from, "last-event-id": String(stream.told.at(-1)?.id) }
+  expect((await followChanges(url, { headers: last })).status).toBe(429)
+  const other = await followChanges(url, { headers: { ...last, "x-forwarded-for": "198.51.100.21" } })
+  expect((await other.until(151)).map(({ id }) => id)).toEqual(
+    Array.from({ length: 151 }, (_, n) => Number(stream.told.at(-1)?.id) + n + 1),
+  )
+  other.close()
 })
 
 describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)("with a store", () => {

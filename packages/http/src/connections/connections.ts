@@ -1,4 +1,5 @@
 import type { Socket } from "node:net"
+import { longestDelayMs } from "@svc/common/longest-delay"
 import { addressBucket, bucketNetwork, type ClientAddress } from "../client-address.ts"
 import type { Exchange } from "../request-context.ts"
 import { endAfter, hasBody, takeBody } from "../requests/body.ts"
@@ -62,7 +63,8 @@ const held = ({ socket, received, newest, waiting }: Connection): number => {
   for (const one of waiting) bytes += bytesOf(one)
   return bytes
 }
-const accountOf = ({ serving }: Connection): string | undefined => serving?.context?.get("account")
+const accountOf = ({ serving }: Connection): string | undefined =>
+  serving?.context?.get("isShared") === true ? undefined : serving?.context?.get("account")
 const withoutAccount =
   (weigh: Weigh): Weigh =>
   (one) =>
@@ -307,7 +309,7 @@ export const createConnections = (
       hold(bytes)
       if (!open.has(socket)) return
       const patienceMs = bounds.answerMs + (bytes / bounds.bytesPerSecond) * 1000
-      const deadline = setTimeout(cut, patienceMs, connection, "answerMs").unref()
+      const deadline = setTimeout(cut, Math.min(patienceMs, longestDelayMs), connection, "answerMs").unref()
       outgoing.once("close", () => clearTimeout(deadline))
     },
 

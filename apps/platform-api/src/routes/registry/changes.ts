@@ -1,5 +1,5 @@
-import { addressBucket, bucketNetwork, countStream, wantsEventStream } from "@svc/http"
-import { addressesPerNetwork } from "@svc/limits"
+import { addressBucket, commentOf, countStream, wantsEventStream } from "@svc/http"
+import { placesOf } from "@svc/limits"
 import { json, z } from "@svc/openapi"
 import type { Context, MiddlewareHandler } from "hono"
 import type { AppEnv, Caller } from "../../auth/guard.ts"
@@ -67,22 +67,19 @@ const follow = async (
   const { changes, database, limits, keyWatch, streams } = c.get("dependencies")
   const isLost = known !== undefined && !(await canContinue(database, known))
   const after = isLost ? undefined : known
-  const bucket = addressBucket(c.get("clientAddress"))
-  const network = bucketNetwork(bucket)
-  const ofAddress = { pool: `changes ${bucket}`, limit: streamsPerAddress }
-  const ofNetwork =
-    network === bucket ? [] : [{ pool: `changes ${network}`, limit: addressesPerNetwork * streamsPerAddress }]
+  const ofAddress = placesOf("changes", addressBucket(c.get("clientAddress")), streamsPerAddress)
+  // Those of a page's visitors count for their addresses alone: they must not take the places of the account itself.
   const ofAccount =
-    caller.principal === undefined
-      ? []
-      : [{ pool: `changes account:${caller.principal.userId}`, limit: streamsPerAccount }]
+    caller.principal?.keyClass === "secret"
+      ? [{ pool: `changes account:${caller.principal.userId}`, limit: streamsPerAccount }]
+      : []
   const entry = await limits.enter({
-    places: [ofAddress, ...ofNetwork, ...ofAccount],
+    places: [...ofAddress, ...ofAccount],
     leaseMs: sse.leaseMs,
     renewed: true,
   })
   if ("full" in entry) {
-    const holder = entry.full === ofAddress ? "address" : ofAccount.includes(entry.full) ? "account" : "network"
+    const holder = entry.full === ofAddress[0] ? "address" : ofAccount.includes(entry.full) ? "account" : "network"
     throw errors.fail("rate-limit-exceeded", {
       message: `${entry.full.limit} change streams are open for this ${holder}, the maximum.`,
       hint: "Close one, or poll GET /api/registry/changes?after=<next>.",
@@ -91,6 +88,8 @@ const follow = async (
   }
   const reader = readerOf(caller)
   const isGood = caller.principal === undefined ? undefined : keyCheck(c)
+  const mayReadMore = async (): Promise<boolean> =>
+    caller.limit.limit <= 0 || (await limits.take([caller.limit])).allowed
   const events = streams.open(countStream(c), (stream) => {
     const from = changes.position()
     let pending: Uint8Array[] | undefined = []
@@ -105,6 +104,8 @@ const follow = async (
     const catchUp = async (since: number): Promise<void> => {
       for (let last = since, more = true; more && !stream.hasEnded();) {
         await stream.room()
+        // It costs what a request for the page costs.
+        if (last !== since && !(await mayReadMore())) return stream.end()
         const page = await readChanges(database, reader, { after: last, through: from, stack, limit: pageSize })
         for (const change of page) stream.send(changeEvent(change))
         last = page.at(-1)?.id ?? last
@@ -114,9 +115,9 @@ const follow = async (
     const begin = async (): Promise<void> => {
       // A client that disconnects before the first event reconnects with this id.
       if (isLost) stream.send(sse.beginAgain(from))
-      else if (after === undefined) stream.send(sse.commentOf(`what comes next\nid: ${from}`))
+      else if (after === undefined) stream.send(commentOf(`what comes next\nid: ${from}`))
       else {
-        stream.send(sse.commentOf(`what came after ${after}`))
+        stream.send(commentOf(`what came after ${after}`))
         await catchUp(after)
       }
       const waiting = pending ?? []

@@ -1,7 +1,15 @@
 import { acceptsGzip, addressBucket, matchesETag } from "@svc/http"
 import type { z } from "@svc/openapi"
 import type { Context, MiddlewareHandler } from "hono"
-import { type AppEnv, type Caller, countRequest, identify, limitOn } from "../../auth/guard.ts"
+import {
+  type AppEnv,
+  type Caller,
+  type CountedKey,
+  countRequest,
+  identify,
+  limitOn,
+  ofClient,
+} from "../../auth/guard.ts"
 import { type ErrorCode, errors } from "../../errors.ts"
 import type { Answer, Lookup } from "../../registry/answer.ts"
 import { sinceOf } from "../../registry/publication.ts"
@@ -37,7 +45,12 @@ const ignoredKey = (c: Context<AppEnv>, ignored: ErrorCode) => ({ ...anyone(c), 
 /** The holder of the key. An invalid key is ignored. If the key can't be checked, the request fails. */
 const holder = async (c: Context<AppEnv>): Promise<Caller> => {
   const { config, registry, useTracker } = c.get("dependencies")
-  const limitOf = (keyHash: string) => limitOn("keyed-registry", keyHash, config.perMinute.keyedRegistry)
+  const limitOf = ({ keyHash, keyClass }: CountedKey) =>
+    limitOn(
+      "keyed-registry",
+      keyClass === "publishable" ? ofClient(c, keyHash) : keyHash,
+      config.perMinute.keyedRegistry,
+    )
   // A 304 doesn't count, so a request that may get one isn't rejected before its key is looked up.
   const mayBeFree = c.req.header("if-none-match") !== undefined
   const principal = await identify(c, mayBeFree ? () => undefined : limitOf)
@@ -45,7 +58,7 @@ const holder = async (c: Context<AppEnv>): Promise<Caller> => {
   if (!(await useTracker.note(principal))) return ignoredKey(c, "invalid-api-key")
   // Many people have the key of a page, so it gives no access to private stacks.
   const audience = principal.keyClass === "secret" ? registry.audienceOf(principal.userId) : "keyed"
-  return { audience, limit: limitOf(principal.keyHash), credentials: true, principal }
+  return { audience, limit: limitOf(principal), credentials: true, principal }
 }
 
 const readHeaders: HeaderDocs = {

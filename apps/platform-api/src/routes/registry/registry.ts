@@ -43,7 +43,8 @@ export const existing = <T>(found: T | undefined): T => {
 /** Whose work is what a caller asks for. */
 const ownerOf = (c: Context<AppEnv>): Owner => {
   const { principal } = c.get("caller")
-  return principal === undefined ? readerOwner(addressBucket(c.get("clientAddress"))) : accountOwner(principal)
+  // A page's visitors don't take the places of its account.
+  return principal?.keyClass === "secret" ? accountOwner(principal) : readerOwner(addressBucket(c.get("clientAddress")))
 }
 
 const listQuery = pageQuery.extend({

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises"
-import { countStream } from "@svc/http"
+import { countStream, eventOf, type EventStream } from "@svc/http"
 import { policies, requestMs } from "../../auth/guard.ts"
 import { keyCheck } from "../../auth/key-watch.ts"
 import { and, asc, type Database, desc, eq, gt, type Orm, prepared, sql } from "../../db/database.ts"
@@ -39,14 +39,14 @@ const stateOf = prepared((db) =>
 )
 
 const write = ({ id, step, status }: Event): Uint8Array =>
-  step === null ? sse.eventOf(id, "status", { status }) : sse.eventOf(id, "step", { name: step, status })
+  step === null ? eventOf(id, "status", { status }) : eventOf(id, "step", { name: step, status })
 
 /** Sends a run's changes as they happen, until it ends. */
 export const runEventRoutes = createRoutes()
 
 const follow = async (
   database: Database,
-  stream: sse.EventStream,
+  stream: EventStream,
   runId: number,
   since: number | undefined,
   mayRead: () => Promise<boolean>,

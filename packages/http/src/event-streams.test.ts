@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
-import { createEventStreams, type EventStream } from "../../src/event-streams.ts"
+import { createEventStreams, type EventStream } from "./event-streams.ts"
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
