@@ -43,7 +43,7 @@ const checkProviders = async (providers: readonly Provider[], wallClock: () => n
   const found = await Promise.all(
     chains.map(async ({ provider, finding, reason }) =>
       finding === undefined
-        ? [fail("provider", `${provider.name} doesn't respond (${reason})`, stepAfter(reason, next))]
+        ? [fail("provider", `${provider.name} doesn't report its chain (${reason})`, stepAfter(reason, next))]
         : [finding, await lagFinding(provider, wallClock())],
     ),
   )

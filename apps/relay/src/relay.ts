@@ -9,7 +9,7 @@ import { describeRoute } from "./document.ts"
 import type { Call, Metering, Submission } from "./usage/metering.ts"
 import { providerSpan } from "./metrics.ts"
 import type { Definition } from "./routes/route.ts"
-import { judgeSend, readError, type Redact } from "./upstream/proof.ts"
+import { judgeSend, readError, type Redact, type Sent } from "./upstream/proof.ts"
 import type { Reads } from "./upstream/reads.ts"
 import type { Upstream } from "./upstream/upstream.ts"
 
@@ -80,6 +80,7 @@ export const createRelay = (dependencies: RelayDependencies) => {
         throw error
       }
       if (principal.claims.sub !== undefined) c.set("account", principal.claims.sub)
+      c.set("isShared", principal.claims.key_class === "publishable")
       await admission.count(principal.claims, hasWholeBody(c))
       c.get("call").principal = principal
       c.set("admission", admission)
@@ -135,8 +136,9 @@ export const createRelay = (dependencies: RelayDependencies) => {
     },
 
     /** Sends a transaction to the provider, once. Throws unless it is proven that the provider accepted it. */
-    send: async (c: Context<RelayEnv>, definition: Definition, params: readonly unknown[], signature: string) => {
+    send: async (c: Context<RelayEnv>, definition: Definition, params: readonly unknown[], sent: Sent) => {
       const { method, maxResponseBytes } = definition
+      const { signature } = sent
       // From here on every error carries it.
       const submission: Submission = { signature, submissionState: "not_submitted" }
       c.get("call").submission = submission
@@ -144,7 +146,7 @@ export const createRelay = (dependencies: RelayDependencies) => {
       submission.submissionState = "unknown"
       const { kind, outcome } = await providerSpan(method, async () => {
         const response = await sender.call({ method, params, timeoutMs, maxResponseBytes })
-        const judged = judgeSend(response, signature, redact)
+        const judged = judgeSend(response, sent, redact)
         const wrong = response.kind === "result" && judged.state !== "accepted"
         if (wrong) sender.report(`the result of ${method} isn't the transaction's signature`)
         return { ...response, kind: wrong ? ("malformed" as const) : response.kind, outcome: judged }

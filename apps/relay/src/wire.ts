@@ -8,8 +8,10 @@ import {
 } from "@solana/kit"
 import { base58 } from "@svc/common/base58"
 import {
+  advanceNonce,
   firstMissingSignature,
   signatureAt,
+  systemProgram,
   type TransactionParts,
   transactionParts,
   version1,
@@ -104,6 +106,20 @@ export const checkSigned = async (bytes: Uint8Array, verify: Verify): Promise<st
   }
   // kit's encoder takes a tenth of the time of a send.
   return base58(signatureAt(parts, 0))
+}
+
+/** Whether a transaction replaces its own blockhash when it lands: then a copy of it gets the error "Blockhash not found". */
+export const hasNonce = (bytes: Uint8Array): boolean => {
+  try {
+    const message = messages.decode(readParts(bytes).message)
+    const [program = -1, data] =
+      message.version === 1
+        ? [message.instructionHeaders[0]?.programAccountIndex, message.instructionPayloads[0]?.instructionData]
+        : [message.instructions[0]?.programAddressIndex, message.instructions[0]?.data]
+    return message.staticAccounts[program] === systemProgram && data?.slice(0, 4).join() === advanceNonce
+  } catch {
+    return false
+  }
 }
 
 const isSignedBy = async (signer: Address, signed: Uint8Array, message: ReadonlyUint8Array): Promise<boolean> => {

@@ -44,6 +44,11 @@ const late = because("unknown", "the front may have passed the call on")
 
 const system = "11111111111111111111111111111111"
 const token = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
+const token2022 = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"
+const noEmptyAccount = "Program log: Error: Non-native account can only be closed if its balance is zero"
+const needsMint =
+  "Mint required for this account to transfer tokens, use `transfer_checked` or `transfer_checked_with_fee`"
+const needsMemo = "No memo in previous instruction required for recipient to receive a transfer"
 const someone = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T"
 const amm = "675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8"
 const accountProgram = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL"
@@ -202,6 +207,37 @@ export const families: Readonly<Record<string, readonly Row[]>> = {
       ]),
     ]),
   ],
+  "Agave, token programs": simulated(200, [
+    custom(token, 18, ["Program log: Error: decimals different from the Mint decimals"]),
+    custom(token, 11, ["Program log: Instruction: CloseAccount", noEmptyAccount]),
+    instruction("invalid account data for instruction", "InvalidAccountData", [
+      "Program log: Error: InvalidAccountData",
+    ]),
+    custom(token2022, 31, [
+      "Program log: TransferFeeInstruction: TransferCheckedWithFee",
+      "Program log: Calculated fee 5, received 1",
+      "Program log: Calculated fee does not match expected fee",
+    ]),
+    custom(token2022, 30, [`Program log: ${needsMint}`]),
+    custom(token2022, 36, ["Program log: Instruction: TransferChecked", `Program log: Error: ${needsMemo}`]),
+    custom(token2022, 37, ["Program log: Transfer is disabled for this mint"]),
+    custom(token2022, 67, ["Program log: Transferring, minting, and burning is paused on this mint"]),
+    custom(token2022, 4, ["Program log: PausableInstruction::Pause", "Program log: Error: owner does not match"]),
+    instruction("Provided seeds do not result in a valid address", "InvalidSeeds", [
+      "Program log: Error: Associated address does not match seed derivation",
+    ]),
+  ]),
+  "Agave, System program": simulated(200, [
+    custom(system, 0, [`Create Account: account Address { address: ${someone}, base: Some(${amm}) } already in use`]),
+    custom(system, 3, ["Allocate: requested 999999999, max allowed 10485760"]),
+    custom(system, 5, [`Create: address ${someone} does not match derived address ${amm}`]),
+    instruction("missing required signature for instruction", "MissingRequiredSignature", [
+      `Allocate: 'to' account Address { address: ${someone}, base: None } must sign`,
+    ]),
+    instruction("Cross-program invocation with unauthorized signer or writable account", "PrivilegeEscalation", [
+      `${someone}'s writable privilege escalated`,
+    ]),
+  ]),
   "Agave, swaps past their slippage": simulated(200, [
     slipped(
       "RouteV2",

@@ -1,15 +1,18 @@
+import { AccountRole, type Instruction } from "@solana/kit"
+import { call, littleEndian, signTransaction, systemProgram, transfer } from "@svc/testing/solana"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { createRedact, judgeSend } from "../src/upstream/proof.ts"
+import { createRedact, judgeSend, type Sent } from "../src/upstream/proof.ts"
 import type { UpstreamResponse } from "../src/upstream/upstream.ts"
+import { hasNonce } from "../src/wire.ts"
 import { http } from "./fake-rpc.ts"
 import { fileRelay, fileRpc } from "./fixture.ts"
 import { copyTexts, families } from "./provider-responses.ts"
-import { anyTransaction } from "./transactions.ts"
+import { anySigner, anyTransaction } from "./transactions.ts"
 
 const signature = "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQkjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
 const judge = (answer: UpstreamResponse) => {
-  const outcome = judgeSend(answer, signature, (text) => text)
+  const outcome = judgeSend(answer, { signature, hasNonce: () => false }, (text) => text)
   const error = outcome.state === "accepted" ? undefined : outcome.error
   return { state: outcome.state, code: error?.code, status: error?.status, retryable: error?.retryable, error }
 }
@@ -44,6 +47,40 @@ describe("the responses of real providers", () => {
     }
   })
 })
+
+test.each(["legacy", 0, 1] as const)(
+  "of a durable nonce in a transaction of version %s, an unknown blockhash proves nothing: landing replaces it",
+  async (version) => {
+    const payer = await anySigner()
+    const [nonce, hashes] = [await anySigner(), "SysvarRecentB1ockHashes11111111111111111111"]
+    const { WRITABLE, READONLY, READONLY_SIGNER } = AccountRole
+    const accounts = [
+      [nonce.address, WRITABLE] as const,
+      [hashes, READONLY] as const,
+      [payer.address, READONLY_SIGNER] as const,
+    ]
+    const advance = call(systemProgram, littleEndian(4), ...accounts)
+    const pay = transfer(payer.address, nonce.address, 1n)
+    const sent = async (...instructions: Instruction[]) => {
+      const { base64, ...id } = await signTransaction(payer, instructions, { version })
+      return { ...id, hasNonce: () => hasNonce(Buffer.from(base64, "base64")) }
+    }
+    const states = (one: Sent) =>
+      [
+        rpc(-32002, "Transaction simulation failed: Blockhash not found", { err: "BlockhashNotFound", logs: [] }),
+        rpc(-32002, "", { err: "BlockhashNotFound" }),
+        rpc(-32002, "Transaction simulation failed: Blockhash not found"),
+        rpc(-32002, "Transaction simulation failed"),
+        rpc(-32602, "bundle contains an expired blockhash"),
+        rpc(-32002, "", { err: "InsufficientFundsForFee" }),
+        rpc(-32002, "Transaction simulation failed: Insufficient funds for fee"),
+      ].map((answer) => judgeSend(answer, one, (text) => text).state)
+    const [open, not] = ["unknown", "not_submitted"]
+    expect(states(await sent(advance, pay))).toEqual([open, open, open, open, open, not, not])
+    for (const instructions of [[pay, advance], [pay], [{ ...advance, data: littleEndian(5) }, pay]])
+      expect(states(await sent(...instructions))).toEqual(Array.from({ length: 7 }, () => not))
+  },
+)
 
 const listed = [-32700, -32600, -32601, -32602, -32002, -32003, -32005, -32006, -32013, -32015, -32016]
 

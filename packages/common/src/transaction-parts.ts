@@ -49,6 +49,13 @@ export const firstMissingSignature = (parts: TransactionParts): number => {
   return -1
 }
 
+export const systemProgram = "11111111111111111111111111111111"
+/**
+ * The System program's instruction 4 as u32, joined with commas. A transaction that begins with it uses a durable nonce: it never
+ * expires, and landing replaces the nonce.
+ */
+export const advanceNonce = "4,0,0,0"
+
 /** Whether a text is base58 of exactly 64 bytes. */
 export const isSignature = (text: string): boolean => {
   if (text.length < signatureBytes || text.length > 88 || !isBase58Text(text)) return false

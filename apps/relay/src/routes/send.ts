@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { checkSigned, decodeBase64 } from "../wire.ts"
+import { checkSigned, decodeBase64, hasNonce } from "../wire.ts"
 import { base64, chainView, commitment, minSlotParam } from "./fields.ts"
 import { type Definition, KiB, type Route } from "./route.ts"
 
@@ -35,7 +35,8 @@ export const send: Route = {
     app.openapi(relay.route(definition), async (c) => {
       const { transaction, skipPreflight, preflightCommitment, minContextSlot } = c.req.valid("json")
       const { maxBytes, verify } = relay.rules(c)
-      const signature = await checkSigned(decodeBase64(transaction, "transaction", maxBytes), verify)
+      const bytes = decodeBase64(transaction, "transaction", maxBytes)
+      const signature = await checkSigned(bytes, verify)
       const options = {
         encoding: "base64",
         skipPreflight,
@@ -43,7 +44,7 @@ export const send: Route = {
         maxRetries: 0,
         ...minSlotParam(minContextSlot),
       }
-      await relay.send(c, definition, [transaction, options], signature)
+      await relay.send(c, definition, [transaction, options], { signature, hasNonce: () => hasNonce(bytes) })
       return c.json({ signature }, 200)
     })
   },

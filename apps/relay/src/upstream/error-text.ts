@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer"
 import { isObject } from "@svc/common/json-object"
+import { instructionErrors, transactionErrors } from "@svc/common/runtime-errors"
 import { isShallow } from "./exact-json.ts"
-import { instructionErrors, logLines, messages, transactionErrors, words } from "./known-texts.ts"
+import { logLines, messages, words } from "./known-texts.ts"
 
 // Reads a provider's error for one question: is every text and every member in it a known one? Whatever else a provider says may be
 // about an earlier copy of the transaction, in any words and any language.
@@ -15,7 +16,6 @@ const isBinary = (base64: unknown): boolean => {
 }
 
 const oneOf = (patterns: readonly string[]): string => `(?:${patterns.join("|")})`
-const spaced = (name: string): string => name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase()
 
 /** What the places of the forms in known-texts.ts stand for. */
 const places: Record<string, string> = {
@@ -24,14 +24,14 @@ const places: Record<string, string> = {
   account: "(?:1{32}|(?=[A-Za-z]*[1-9])[1-9A-HJ-NP-Za-km-z]{43,44})",
   bytes: "(?<bytes>[A-Za-z0-9+/= ]+)",
 }
+places["derived"] = `Address \\{ address: ${places["account"]}, base: (?:None|Some\\(${places["account"]}\\)) \\}`
+places["error"] = oneOf(Object.keys(instructionErrors))
 const pattern = (form: string): string =>
   form
     .replaceAll(/[.()[\]{}|+*?^$\\]/g, String.raw`\$&`)
     .replaceAll(/<(\w+)>/g, (_, name: string) => places[name] ?? "")
 for (const [name, list] of Object.entries(words)) places[name] = oneOf(list)
-// The local chain writes the error of an instruction by its name.
-const instructions = Object.entries(instructionErrors).flatMap(([name, form]) => [pattern(form), spaced(name)])
-places["instruction"] = oneOf([pattern("custom program error: <n>"), ...instructions])
+places["instruction"] = oneOf(["custom program error: <n>", ...Object.values(instructionErrors)].map(pattern))
 places["transaction"] = oneOf(
   ["Error processing Instruction <n>: <instruction>", ...Object.values(transactionErrors)].map(pattern),
 )

@@ -1,104 +1,8 @@
 // The texts of known rejections, exactly as providers write them. None is about an earlier copy of a transaction, and a text that
 // isn't here proves nothing. A missing one only makes an outcome unknown.
 //
-// <n> is a number, <account> an address, <bytes> binary data in base64; <transaction> and <instruction> are the errors below.
-
-/** Errors of transactions. Those that an earlier copy may cause are left out: AlreadyProcessed, AccountInUse, CommitCancelled. */
-export const transactionErrors = {
-  AccountBorrowOutstanding: "Transaction processing left an account with an outstanding borrowed reference",
-  AccountLoadedTwice: "Account loaded twice",
-  AccountNotFound: "Attempt to debit an account but found no record of a prior credit.",
-  AddressLookupTableNotFound: "Transaction loads an address table account that doesn't exist",
-  BlockhashNotFound: "Blockhash not found",
-  CallChainTooDeep: "Loader call chain is too deep",
-  ClusterMaintenance: "Transactions are currently disabled due to cluster maintenance",
-  DuplicateInstruction: "Transaction contains a duplicate instruction (<n>) that is not allowed",
-  InsufficientFundsForFee: "Insufficient funds for fee",
-  InsufficientFundsForRent: "Transaction results in an account (<n>) with insufficient funds for rent",
-  InvalidAccountForFee: "This account may not be used to pay transaction fees",
-  InvalidAccountIndex: "Transaction contains an invalid account reference",
-  InvalidAddressLookupTableData: "Transaction loads an address table account with invalid data",
-  InvalidAddressLookupTableIndex: "Transaction address table lookup uses an invalid index",
-  InvalidAddressLookupTableOwner: "Transaction loads an address table account with an invalid owner",
-  InvalidLoadedAccountsDataSizeLimit: "LoadedAccountsDataSizeLimit set for transaction must be greater than 0.",
-  InvalidProgramForExecution: "This program may not be used for executing instructions",
-  InvalidRentPayingAccount: "Transaction leaves an account with a lower balance than rent-exempt minimum",
-  InvalidWritableAccount: "Transaction contains an account that may not be written",
-  MaxLoadedAccountsDataSizeExceeded: "Transaction exceeded max loaded accounts data size cap",
-  MissingSignatureForFee: "Transaction requires a fee but has no signature present",
-  ProgramAccountNotFound: "Attempt to load a program that does not exist",
-  ProgramCacheHitMaxLimit: "Program cache hit max limit",
-  ProgramExecutionTemporarilyRestricted:
-    "Execution of the program referenced by account at index <n> is temporarily restricted.",
-  ResanitizationNeeded: "ResanitizationNeeded",
-  SanitizeFailure: "Transaction failed to sanitize accounts offsets correctly",
-  SignatureFailure: "Transaction did not pass signature verification",
-  TooManyAccountLocks: "Transaction locked too many accounts",
-  UnbalancedTransaction: "Sum of account balances before and after transaction do not match",
-  UnsupportedVersion: "Transaction version is unsupported",
-  WouldExceedAccountDataBlockLimit: "Transaction would exceed account data limit within the block",
-  WouldExceedAccountDataTotalLimit: "Transaction would exceed total account data limit",
-  WouldExceedMaxAccountCostLimit: "Transaction would exceed max account limit within the block",
-  WouldExceedMaxBlockCostLimit: "Transaction would exceed max Block Cost Limit",
-  WouldExceedMaxVoteCostLimit: "Transaction would exceed max Vote Cost Limit",
-}
-
-/** Errors of instructions. They come from a run on a state that no copy of the transaction has changed. */
-export const instructionErrors = {
-  AccountAlreadyInitialized: "instruction requires an uninitialized account",
-  AccountBorrowFailed: "instruction tries to borrow reference for an account which is already borrowed",
-  AccountBorrowOutstanding: "instruction left account with an outstanding borrowed reference",
-  AccountDataSizeChanged: "program other than the account's owner changed the size of the account data",
-  AccountDataTooSmall: "account data too small for instruction",
-  AccountNotExecutable: "instruction expected an executable account",
-  AccountNotRentExempt: "An account does not have enough lamports to be rent-exempt",
-  ArithmeticOverflow: "Program arithmetic overflowed",
-  BorshIoError: "Failed to serialize or deserialize account data",
-  BuiltinProgramsMustConsumeComputeUnits: "Builtin programs must consume compute units",
-  CallDepth: "Cross-program invocation call depth too deep",
-  ComputationalBudgetExceeded: "Computational budget exceeded",
-  DuplicateAccountIndex: "instruction contains duplicate accounts",
-  DuplicateAccountOutOfSync: "instruction modifications of multiply-passed account differ",
-  ExecutableAccountNotRentExempt: "executable accounts must be rent exempt",
-  ExecutableDataModified: "instruction changed executable accounts data",
-  ExecutableLamportChange: "instruction changed the balance of an executable account",
-  ExecutableModified: "instruction changed executable bit of an account",
-  ExternalAccountDataModified: "instruction modified data of an account it does not own",
-  ExternalAccountLamportSpend: "instruction spent from the balance of an account it does not own",
-  GenericError: "generic instruction error",
-  IllegalOwner: "Provided owner is not allowed",
-  Immutable: "Account is immutable",
-  IncorrectAuthority: "Incorrect authority provided",
-  IncorrectProgramId: "incorrect program id for instruction",
-  InsufficientFunds: "insufficient funds for instruction",
-  InvalidAccountData: "invalid account data for instruction",
-  InvalidAccountOwner: "Invalid account owner",
-  InvalidArgument: "invalid program argument",
-  InvalidError: "program returned invalid error code",
-  InvalidInstructionData: "invalid instruction data",
-  InvalidRealloc: "Failed to reallocate account data",
-  InvalidSeeds: "Provided seeds do not result in a valid address",
-  MaxAccountsDataAllocationsExceeded: "Accounts data allocations exceeded the maximum allowed per transaction",
-  MaxAccountsExceeded: "Max accounts exceeded",
-  MaxInstructionTraceLengthExceeded: "Max instruction trace length exceeded",
-  MaxSeedLengthExceeded: "Length of the seed is too long for address generation",
-  MissingAccount: "An account required by the instruction is missing",
-  MissingRequiredSignature: "missing required signature for instruction",
-  ModifiedProgramId: "instruction illegally modified the program id of an account",
-  NotEnoughAccountKeys: "insufficient account keys for instruction",
-  PrivilegeEscalation: "Cross-program invocation with unauthorized signer or writable account",
-  ProgramEnvironmentSetupFailure: "Failed to create program execution environment",
-  ProgramFailedToCompile: "Program failed to compile",
-  ProgramFailedToComplete: "Program failed to complete",
-  ReadonlyDataModified: "instruction modified data of a read-only account",
-  ReadonlyLamportChange: "instruction changed the balance of a read-only account",
-  ReentrancyNotAllowed: "Cross-program invocation reentrancy not allowed for this instruction",
-  RentEpochModified: "instruction modified rent epoch of an account",
-  UnbalancedInstruction: "sum of account balances before and after instruction do not match",
-  UninitializedAccount: "instruction requires an initialized account",
-  UnsupportedProgramId: "Unsupported program id",
-  UnsupportedSysvar: "Unsupported sysvar",
-}
+// <n> is a number, <account> an address, <bytes> binary data in base64; <transaction> and <instruction> are the runtime's errors, <error>
+// the name of an instruction's.
 
 /**
  * The lines of a simulation's log: the runtime's own, and those of common programs. Other programs may write anything, so their lines
@@ -116,27 +20,84 @@ export const logLines = [
   "Program <account> failed: Program failed to complete: Access violation in <section> section at address <n> of size <n>",
   "Program return: <account> <bytes>",
   "Program data: <bytes>",
+  "Program is not deployed",
+  "Unknown program <account>",
+  "<account>'s signer privilege escalated",
+  "<account>'s writable privilege escalated",
   // The System program
-  "Allocate: account Address { address: <account>, base: None } already in use",
-  "Create Account: account Address { address: <account>, base: None } already in use",
+  "Allocate: account <derived> already in use",
+  "Allocate: requested <n>, max allowed <n>",
+  "Allocate: 'to' account <derived> must sign",
+  "Assign: account <derived> must sign",
+  "Create Account: account <derived> already in use",
+  "Create: address <account> does not match derived address <account>",
+  "Transfer: 'from' account <account> must sign",
+  "Transfer: 'from' address <account> does not match derived address <account>",
   "Transfer: `from` account <account> must sign",
   "Transfer: `from` must not carry data",
   "Transfer: insufficient lamports <n>, need <n>",
   // The token programs
   "Program log: Create",
   "Program log: CreateIdempotent",
-  "Program log: Error: Account is frozen",
-  "Program log: Error: Account not associated with this Mint",
-  "Program log: Error: Associated token account owner does not match address derivation",
-  "Program log: Error: Invalid Mint",
-  "Program log: Error: Lamport balance below rent-exempt threshold",
-  "Program log: Error: Operation overflowed",
-  "Program log: Error: account or token already in use",
-  "Program log: Error: insufficient funds",
-  "Program log: Error: owner does not match",
   "Program log: Initialize the associated token account",
   "Program log: Instruction: <operation>",
+  "Program log: <extension>Instruction: <operation>",
+  "Program log: <extension>Instruction::<operation>",
   "Program log: Please upgrade to SPL Token 2022 for immutable owner support",
+  "Program log: Warning: Mint has a permanent delegate, so tokens in this account may be seized at any time",
+  "Program log: Calculated fee <n>, received <n>",
+  // The deployed program writes it so.
+  "Program log: Calculated fee {calculated_fee}, received {fee}",
+  ...[
+    "<error>",
+    "Account does not support specified authority type",
+    "Account is frozen",
+    "Account not associated with this Mint",
+    "An account can only be closed if its withheld fee balance is zero, harvest fees to the mint and try again",
+    "Associated address does not match seed derivation",
+    "Associated token account owner does not match address derivation",
+    "Extension already initialized on this account",
+    "Extension does not match the base type provided",
+    "Instruction does not support native tokens",
+    "Instruction does not support non-native tokens",
+    "Invalid Mint",
+    "Invalid account state for operation",
+    "Invalid instruction",
+    "Invalid number of provided signers",
+    "Invalid number of required signers",
+    "Lamport balance below rent-exempt threshold",
+    "Mint has non-zero supply. Burn all tokens before closing the mint",
+    "New extension type does not match already existing extensions",
+    "No authority exists to perform the desired operation",
+    "No memo in previous instruction required for recipient to receive a transfer",
+    "Non-native account can only be closed if its balance is zero",
+    "Operation overflowed",
+    "State is uninitialized",
+    "This token mint cannot freeze accounts",
+    "Transfer fee exceeds maximum of 10,000 basis points",
+    "account or token already in use",
+    "decimals different from the Mint decimals",
+    "insufficient funds",
+    "owner does not match",
+    "the total supply of this token is fixed",
+  ].map((reason) => `Program log: Error: ${reason}`),
+  ...[
+    "Account ownership cannot be changed while CPI Guard is enabled",
+    "CPI Guard is enabled, and a program attempted to add or change an authority",
+    "CPI Guard is enabled, and a program attempted to approve a delegate",
+    "CPI Guard is enabled, and a program attempted to burn user funds without using a delegate",
+    "CPI Guard is enabled, and a program attempted to close an account without returning lamports to owner",
+    "CPI Guard is enabled, and a program attempted to transfer user funds without using a delegate",
+    "CPI Guard status cannot be changed in CPI",
+    "Calculated fee does not match expected fee",
+    "Extension not found in account data",
+    "Mint or account is initialized to an invalid combination of extensions",
+    "Mint required for this account to transfer tokens, use `transfer_checked` or `transfer_checked_with_fee`",
+    "Non-transferable tokens can't be minted to an account without immutable ownership",
+    "The owner authority cannot be changed",
+    "Transfer is disabled for this mint",
+    "Transferring, minting, and burning is paused on this mint",
+  ].map((reason) => `Program log: ${reason}`),
   // Exchanges
   "Program log: Error: exceeds desired slippage limit",
   "Program log: ray_log: <bytes>",
@@ -180,28 +141,32 @@ export const logLines = [
   ]),
 ]
 
+const wordsIn = (text: string): readonly string[] => text.trim().split(/\s+/)
+
 /** The words that may stand in the place of their name. */
 export const words = {
   section: ["heap", "input", "program", "stack", "unknown"],
-  operation: [
-    ..."Approve Burn BurnChecked Buy CloseAccount ExactOutRoute FreezeAccount GetAccountDataSize InitializeAccount InitializeAccount3".split(
-      " ",
-    ),
-    ..."InitializeImmutableOwner InitializeMint InitializeMint2 MintTo MintToChecked Revoke Route RouteV2 Sell SetAuthority".split(
-      " ",
-    ),
-    ..."SharedAccountsExactOutRoute SharedAccountsRoute SharedAccountsRouteV2 Swap Swap2 SwapBaseInput SwapBaseOutput".split(
-      " ",
-    ),
-    ..."SwapV2 SyncNative ThawAccount Transfer TransferChecked TwoHopSwap TwoHopSwapV2".split(" "),
-  ],
+  operation: wordsIn(`
+    AmountToUiAmount Approve ApproveChecked Batch Burn BurnChecked Buy CloseAccount CloseLookupTable CreateLookupTable
+    CreateNativeMint DeactivateLookupTable Disable Enable ExactOutRoute ExtendLookupTable FreezeAccount
+    FreezeLookupTable GetAccountDataSize HarvestWithheldTokensToMint Initialize InitializeAccount InitializeAccount2
+    InitializeAccount3 InitializeImmutableOwner InitializeMint InitializeMint2 InitializeMintCloseAuthority
+    InitializeMultisig InitializeMultisig2 InitializeNonTransferableMint InitializePermanentDelegate MintTo
+    MintToChecked PausableExtension Pause PermissionedBurnExtension Reallocate Resume Revoke Route RouteV2
+    ScaledUiAmountExtension Sell SetAuthority SetTransferFee SharedAccountsExactOutRoute SharedAccountsRoute
+    SharedAccountsRouteV2 Swap Swap2 SwapBaseInput SwapBaseOutput SwapV2 SyncNative ThawAccount Transfer
+    TransferChecked TransferCheckedWithFee TwoHopSwap TwoHopSwapV2 UiAmountToAmount UnwrapLamports Update UpdateRate
+    UpdateScale WithdrawExcessLamports WithdrawWithheldTokensFromAccounts WithdrawWithheldTokensFromMint`),
+  extension: wordsIn(`
+    CpiGuard DefaultAccountState GroupMemberPointer GroupPointer InterestBearingMint MetadataPointer Pausable
+    PermissionedBurn RequiredMemoTransfers ScaledUiAmountMint TransferFee TransferHook`),
   file: [
     "programs/amm/src/instructions/swap_v2.rs",
     "programs/cp-amm/src/instructions/swap/swap_exact_in.rs",
     "programs/cp-amm/src/instructions/swap/swap_exact_out.rs",
     "programs/pump/src/lib.rs",
   ],
-  role: "authority config market mint owner payer pool position state token_account user vault".split(" "),
+  role: wordsIn("authority config market mint owner payer pool position state token_account user vault"),
 }
 
 /** The messages of the codes that can prove a rejection. A text in `data` must be one of them, too. */

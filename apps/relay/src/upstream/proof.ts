@@ -182,12 +182,29 @@ export type SendOutcome =
   | { readonly state: "not_submitted"; readonly error: ApiError }
   | { readonly state: "unknown"; readonly error: ApiError }
 
-/** Decides what a provider's response to sendTransaction proves about the transaction with this signature. */
-export const judgeSend = (response: UpstreamResponse, signature: string, redact: Redact): SendOutcome => {
+/** What is sent. */
+export type Sent = {
+  readonly signature: string
+  /** Whether landing replaces its own blockhash, which is then a durable nonce. It is asked only if the answer matters. */
+  readonly hasNonce: () => boolean
+}
+
+/** Whether the transaction's blockhash is, or may be, the reason. */
+const isAboutBlockhash = (response: UpstreamFailure): boolean => {
+  if (response.kind !== "rpc-error") return false
+  const text = JSON.stringify(response.body)
+  return /blockhash/i.test(text) || (response.code === -32002 && !/simulation failed: |"err":["{]/.test(text))
+}
+
+/** Decides what a provider's response to sendTransaction proves about this transaction. */
+export const judgeSend = (response: UpstreamResponse, { signature, hasNonce }: Sent, redact: Redact): SendOutcome => {
   if (response.kind === "result") {
     return response.result === signature ? { state: "accepted" } : { state: "unknown", error: submissionUnknown() }
   }
-  if (proofOf(response).notSubmitted) return { state: "not_submitted", error: upstreamError(response, redact) }
+  const mayHaveLanded = () => isAboutBlockhash(response) && hasNonce()
+  if (proofOf(response).notSubmitted && !mayHaveLanded()) {
+    return { state: "not_submitted", error: upstreamError(response, redact) }
+  }
   const details = detailsOf(response, redact)
   return { state: "unknown", error: submissionUnknown({ timedOut: response.kind === "timeout", details }) }
 }

@@ -1,28 +1,15 @@
 import { isObject } from "@svc/common/json-object"
+import { instructionErrors, transactionErrors } from "@svc/common/runtime-errors"
 import type { FailedTransactionMetadata } from "litesvm"
 
 /** A transaction's error in the JSON-RPC API: `"BlockhashNotFound"`, `{"InstructionError":[0,{"Custom":1}]}`. */
 export type TransactionError = string | { [name: string]: unknown }
 
-/** A validator's texts for the errors that occur here. */
-const words: Readonly<Record<string, string>> = {
-  AccountNotFound: "Attempt to debit an account but found no record of a prior credit.",
-  ProgramAccountNotFound: "Attempt to load a program that does not exist",
-  InsufficientFundsForFee: "Insufficient funds for fee",
-  InvalidAccountForFee: "This account may not be used to pay transaction fees",
+const forms: Readonly<Record<string, string>> = {
+  ...transactionErrors,
   AlreadyProcessed: "This transaction has already been processed",
-  BlockhashNotFound: "Blockhash not found",
-  InvalidAccountIndex: "Transaction contains an invalid account reference",
-  SignatureFailure: "Transaction did not pass signature verification",
-  InvalidProgramForExecution: "This program may not be used for executing instructions",
-  SanitizeFailure: "Transaction failed to sanitize accounts offsets correctly",
-  TooManyAccountLocks: "Transaction locked too many accounts",
-  AddressLookupTableNotFound: "Transaction loads an address table account that doesn't exist",
-  InvalidAddressLookupTableOwner: "Transaction loads an address table account with an invalid owner",
-  InvalidAddressLookupTableData: "Transaction loads an address table account with invalid data",
-  InvalidAddressLookupTableIndex: "Transaction address table lookup uses an invalid index",
-  MaxLoadedAccountsDataSizeExceeded: "Transaction exceeded max loaded accounts data size cap",
 }
+const causes: Readonly<Record<string, string>> = instructionErrors
 
 /** Errors that are found before a transaction reaches a bank. A validator rejects such a transaction as an invalid parameter. */
 const unsanitary: ReadonlySet<unknown> = new Set([
@@ -59,20 +46,16 @@ export const transactionError = (failed: FailedTransactionMetadata): Transaction
   return { [name]: [Number(index), code === undefined ? cause : { Custom: Number(code) }] }
 }
 
-const spaced = (name: string) => name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase()
-
 /** The error in words, as validators write them after "Transaction simulation failed: ". */
 export const describe = (error: TransactionError): string => {
-  if (typeof error === "string") return words[error] ?? spaced(error)
-  const { InsufficientFundsForRent: rent, DuplicateInstruction: copy } = error
-  if (isObject(rent)) {
-    return `Transaction results in an account (${String(rent["account_index"])}) with insufficient funds for rent`
+  if (typeof error === "string") return forms[error] ?? error
+  const [name = "", value] = Object.entries(error)[0] ?? []
+  if (!Array.isArray(value)) {
+    const number = isObject(value) ? value["account_index"] : value
+    return (forms[name] ?? name).replace("<n>", String(number))
   }
-  if (typeof copy === "number") return `Transaction contains a duplicate instruction (${copy}) that is not allowed`
-  const failure = error["InstructionError"]
-  if (!Array.isArray(failure)) return spaced(Object.keys(error).join(" "))
-  const [index, cause]: unknown[] = failure
+  const [index, cause]: unknown[] = value
   const code = isObject(cause) ? Number(cause["Custom"] ?? 0) : 0
-  const reason = typeof cause === "string" ? spaced(cause) : `custom program error: 0x${code.toString(16)}`
+  const reason = typeof cause === "string" ? (causes[cause] ?? cause) : `custom program error: 0x${code.toString(16)}`
   return `Error processing Instruction ${String(index)}: ${reason}`
 }
