@@ -205,8 +205,9 @@ test("with a person's key it publishes once, and gets notified of it", async () 
     version: 1,
     compared_with_version: null,
     visibility: "private",
-    websocket_url: null,
   })
+  const { websocket_url } = await mcp.call("describe_stack", { stack: "my-auctions" })
+  expect(first["websocket_url"]).toBe(websocket_url)
   const taken = await mcp.fails("publish_stack", { stack: "transfers", ast_path })
   expect(taken).toMatchObject({ code: "stack-name-taken", hint: expect.not.stringContaining("allow_breaking") })
   expect(await mcp.call("publish_stack", { stack: "my-auctions", ast_path })).toMatchObject({
@@ -315,7 +316,7 @@ test("an agent's twelve tasks need under 15,000 tokens with the definitions, wit
     key_hint: expect.stringMatching(/^svc_[a-z]k_…/),
     old_expires_at: expect.any(String),
     next: expect.stringMatching(
-      /^svc_[a-z]k_… ?\S* works until \d{4}-\S+; ask a person to end it: svc keys revoke \d+\.$/,
+      /^svc_[a-z]k_… ?\S* works until \d{4}-\S+; to end it sooner, ask a person: svc keys revoke \d+\.$/,
     ),
   })
   await remember("twelve")

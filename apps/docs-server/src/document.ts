@@ -1,6 +1,6 @@
 import { openApiDocument } from "@svc/openapi"
 import { tools } from "./mcp/tools.ts"
-import type { DocsApp } from "./routes/describe-route.ts"
+import { type DocsApp, headers, refsTo } from "./routes/describe-route.ts"
 
 const info = {
   title: "Documentation server",
@@ -24,5 +24,11 @@ export const describeDocs = (app: DocsApp, baseUrl: string) => {
     ] as const)
       app.openAPIRegistry.registerComponent("schemas", `${prefix}${part}`, schema as object)
   }
-  return openApiDocument(app, info, [{ url: baseUrl }])
+  for (const [name, header] of Object.entries(headers)) app.openAPIRegistry.registerComponent("headers", name, header)
+  const document = openApiDocument(app, info, [{ url: baseUrl }])
+  for (const operations of Object.values(document.paths ?? {}))
+    for (const { responses } of Object.values(operations) as { responses: Record<string, { headers?: object }> }[])
+      for (const response of Object.values(responses))
+        response.headers = { ...refsTo("X-Request-Id"), ...response.headers }
+  return document
 }

@@ -92,34 +92,35 @@ const comment = (text: string | undefined): string =>
 
 const property = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name))
 
-const members = ({ properties = {}, required = [], additionalProperties }: Schema): string => {
-  const rows = Object.entries(properties).map(
-    ([name, schema]) =>
-      `${comment(schema.description)}readonly ${property(name)}${required.includes(name) ? "" : "?"}: ${typeOf(schema)}`,
-  )
+/** @param unset what an optional member may be too */
+const members = ({ properties = {}, required = [], additionalProperties }: Schema, unset: string): string => {
+  const rows = Object.entries(properties).map(([name, schema]) => {
+    const [mark, type] = required.includes(name) ? ["", ""] : ["?", unset]
+    return `${comment(schema.description)}readonly ${property(name)}${mark}: ${typeOf(schema, unset)}${type}`
+  })
   const rest =
-    typeof additionalProperties === "object" ? [`readonly [name: string]: ${typeOf(additionalProperties)}`] : []
+    typeof additionalProperties === "object" ? [`readonly [name: string]: ${typeOf(additionalProperties, unset)}`] : []
   const all = [...rows, ...rest]
   return all.length === 0 ? "Readonly<Record<string, unknown>>" : `{\n${all.join("\n")}\n}`
 }
 
-const single = (type: string, schema: Schema): string => {
-  if (type === "object") return members(schema)
-  if (type === "array") return `readonly (${typeOf(schema.items ?? {})})[]`
+const single = (type: string, schema: Schema, unset: string): string => {
+  if (type === "object") return members(schema, unset)
+  if (type === "array") return `readonly (${typeOf(schema.items ?? {}, unset)})[]`
   return type === "integer" ? "number" : type
 }
 
-const typeOf = (schema: Schema): string => {
+const typeOf = (schema: Schema, unset = ""): string => {
   if (schema.$ref !== undefined) return schema.$ref.split("/").at(-1) ?? "unknown"
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" | ")
   if (schema.const !== undefined) return JSON.stringify(schema.const)
-  if (schema.allOf !== undefined) return schema.allOf.map(typeOf).join(" & ")
+  if (schema.allOf !== undefined) return schema.allOf.map((part) => typeOf(part, unset)).join(" & ")
   const either = schema.anyOf ?? schema.oneOf
-  if (either !== undefined) return either.map(typeOf).join(" | ")
+  if (either !== undefined) return either.map((part) => typeOf(part, unset)).join(" | ")
   if (schema.type === undefined) return "unknown"
   return [schema.type]
     .flat()
-    .map((type) => single(type, schema))
+    .map((type) => single(type, schema, unset))
     .join(" | ")
 }
 
@@ -132,8 +133,8 @@ const documentOf = async (service: Service): Promise<OpenApi> =>
   JSON.parse(await readFile(join(import.meta.dirname, `../../../apps/${service}/openapi.json`), "utf8"))
 
 /** A type with its comment, which may be missing. */
-const typeNamed = (name: string, about: string | undefined, schema: Schema = {}): string =>
-  `${comment(about)}export type ${name} = ${typeOf(schema)}\n`
+const typeNamed = (name: string, about: string | undefined, schema: Schema = {}, unset = ""): string =>
+  `${comment(about)}export type ${name} = ${typeOf(schema, unset)}\n`
 
 /** The responses of a service's document that have names. A schema of another document than the platform's has no type of its own. */
 const responsesIn = ({ paths, components }: OpenApi, responses: Named): string[] =>
@@ -156,7 +157,8 @@ const answerTypes = async (): Promise<string> => {
     ...responsesIn(platform, named["platform-api"]),
     ...sent.map(([name, about, method, path]) => {
       const body = platform.paths[path]?.[method]?.requestBody?.content["application/json"]
-      return typeNamed(name, about, body?.schema)
+      // For callers whose compiler has exactOptionalPropertyTypes. JSON leaves out what is undefined.
+      return typeNamed(name, about, body?.schema, " | undefined")
     }),
     // An error is a class of the library's own.
     ...schemasIn(

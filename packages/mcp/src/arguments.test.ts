@@ -13,7 +13,7 @@ const tool = defineTool(
     input: z.strictObject({
       stack: z.string().min(1),
       key: z.string().optional(),
-      limit: z.int().min(1).max(100).default(20),
+      limit: z.int().min(1).max(100).default(20).describe("at most"),
       share: z.number().optional(),
       sections: z.boolean().optional(),
       fields: z.array(z.string()).optional(),
@@ -86,16 +86,22 @@ test.each([
   expect(errorOf(args)).toEqual(["invalid-arguments", message, hint])
 })
 
-test("clients see what is optional, in schemas that all of them can read: no union in `type`, no integer bounds", () => {
-  const { inputSchema } = tool.listed
-  expect(inputSchema.required).toEqual(["stack"])
-  expect(inputSchema.properties?.["limit"]).toEqual({
+test("clients see what is optional, in schemas that all of them can read: each with one type, and no integer bounds", () => {
+  const { required, properties = {} } = tool.listed.inputSchema
+  expect(required).toEqual(["stack"])
+  expect(properties["limit"]).toEqual({
+    type: "integer",
+    minimum: 1,
+    maximum: 100,
     default: 20,
-    anyOf: [{ type: "integer", minimum: 1, maximum: 100 }, { type: "null" }],
+    description: "at most",
   })
-  const sort = inputSchema.properties?.["sort"]?.anyOf?.[0]
-  expect(sort).toMatchObject({ type: "object", required: ["field"] })
-  const order = { default: "asc", anyOf: [{ type: "string", enum: ["asc", "desc"] }, { type: "null" }] }
-  expect(sort?.properties?.["order"]).toEqual(order)
+  const order = { type: "string", enum: ["asc", "desc"] }
+  expect(properties["order"]).toEqual(order)
+  expect(properties["sort"]).toEqual({
+    type: "object",
+    properties: { field: { type: "string" }, order: { ...order, default: "asc" } },
+    required: ["field"],
+  })
   expect(JSON.stringify(tool.listed)).not.toMatch(/\$schema|additionalProperties|propertyNames|9007199254740991/)
 })

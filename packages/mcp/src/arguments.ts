@@ -29,8 +29,7 @@ const parsed = (type: string, text: string): unknown => {
 
 /** A value as a schema wants it, where it can be meant so. */
 const fit = (schema: JsonSchema, value: unknown): unknown => {
-  const { type, items, anyOf } = schema
-  if (anyOf !== undefined) return fit(anyOf[0] ?? {}, value)
+  const { type, items } = schema
   const read = typeof value === "string" && type !== undefined && type !== "string" ? parsed(type, value) : value
   if (type === "array" && Array.isArray(read)) return read.map((one) => fit(items ?? {}, one))
   return type === "object" && isObject(read) ? fitMembers(schema, read) : read
@@ -47,8 +46,8 @@ const fitMembers = ({ properties = {}, required = [] }: JsonSchema, given: JsonO
   )
 
 /** The names of all members of a schema, at every depth. */
-const namesIn = ({ properties = {}, items = {}, anyOf = [] }: JsonSchema): string[] => {
-  const inside = [...Object.values(properties), ...anyOf, ...(Object.keys(items).length > 0 ? [items] : [])]
+const namesIn = ({ properties = {}, items = {} }: JsonSchema): string[] => {
+  const inside = [...Object.values(properties), ...(Object.keys(items).length > 0 ? [items] : [])]
   return [...Object.keys(properties), ...inside.flatMap(namesIn)]
 }
 
@@ -63,8 +62,7 @@ type Taking<Input extends z.ZodObject> = {
 }
 
 /** A value of a schema with all of its members, as an example. */
-const exampleOf = ({ type, properties = {}, items, anyOf, enum: values }: JsonSchema): unknown => {
-  if (anyOf !== undefined) return exampleOf(anyOf[0] ?? {})
+const exampleOf = ({ type, properties = {}, items, enum: values }: JsonSchema): unknown => {
   if (type === "array") return [exampleOf(items ?? {})]
   if (type !== "object") return values?.[0] ?? "…"
   return Object.fromEntries(Object.entries(properties).map(([name, member]) => [name, exampleOf(member)]))

@@ -12,18 +12,10 @@ export type JsonSchema = {
   readonly anyOf?: readonly JsonSchema[]
 }
 
-const nothing = { type: "null" } as const
-
-// Unions of types in `type` and `additionalProperties` break some clients, and an optional argument may be null.
-const orNull = ({ description, default: value, ...schema }: JsonSchema): JsonSchema => ({
-  ...(description !== undefined && { description }),
-  ...(value !== undefined && { default: value }),
-  anyOf: [schema, nothing],
-})
-
 /**
- * The JSON Schema of a tool's arguments (`input`) or result, as clients list it. It says in few tokens what a caller needs: that
- * what is optional may be null, but not the bounds of every integer, nor that other members are rejected.
+ * The JSON Schema of a tool's arguments (`input`) or result, as clients list it. It says in few tokens what a caller needs: not
+ * the bounds of every integer, nor that other members are rejected. What is optional may be null too, but that isn't listed: clients
+ * that know neither `anyOf` nor a union in `type` show such an argument to the model without its type and description.
  */
 export const listedSchema = (schema: z.ZodObject, io: "input" | "output"): JsonSchema => {
   const { $schema: _dialect, ...listed } = z.toJSONSchema(schema, {
@@ -33,11 +25,6 @@ export const listedSchema = (schema: z.ZodObject, io: "input" | "output"): JsonS
       delete one.propertyNames
       if (one.maximum === Number.MAX_SAFE_INTEGER) delete one.maximum
       if (one.minimum === Number.MIN_SAFE_INTEGER) delete one.minimum
-      for (const [name, member] of Object.entries(io === "input" ? (one.properties ?? {}) : {})) {
-        const isDone = typeof member === "boolean" || member.anyOf?.includes(nothing) === true
-        if (isDone || one.required?.includes(name) === true) continue
-        Object.assign(one.properties ?? {}, { [name]: orNull(member as JsonSchema) })
-      }
     },
   })
   // No schema of a tool uses more of JSON Schema than the type has.

@@ -5,9 +5,9 @@ const table: Readonly<Record<string, string>> = meanings
 
 /** A name means what its place says, `Stack.version`, or else the same everywhere, `version`. */
 const describe = (field: unknown, parent: string, name: string): void => {
+  if (!isObject(field)) return
   const description = table[`${parent}.${name}`] ?? table[name]
-  if (isObject(field) && field["description"] === undefined && description !== undefined)
-    Object.assign(field, { description })
+  if (field["description"] === undefined && description !== undefined) Object.assign(field, { description })
 }
 
 /**

@@ -64,7 +64,12 @@ test("a field without a description gets the meaning of its name, one with a des
   expect(described).toMatchObject({
     components: {
       schemas: {
-        Stack: { properties: { version: { description: meanings["Stack.version"] }, name: { description: "Own" } } },
+        Stack: {
+          properties: {
+            version: { description: meanings["Stack.version"] },
+            name: { description: "Own" },
+          },
+        },
       },
     },
     paths: { "/x": { get: { parameters: [{ description: meanings["limit"] }] } } },

@@ -44,7 +44,7 @@ const closed = (node: unknown, document: JsonObject, isValue = false): unknown =
 }
 
 /** Headers that mean something of a service's own, which its document has to describe. */
-const ownHeader = /^(?:x-(?!content-type-options|request-id)|location$|deprecation$|ratelimit|retry-after$)/
+const ownHeader = /^(?:x-(?!content-type-options)|location$|link$|deprecation$|ratelimit|retry-after$)/
 
 /**
  * Checks answers against an OpenAPI 3.1 document: the path and method are described, so is the status (as itself or

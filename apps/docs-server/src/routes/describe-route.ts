@@ -25,11 +25,34 @@ export const text = (description: string, type: string) => ({
   content: { [type]: { schema: z.string() } },
 })
 
+const header = (description: string, type: "string" | "integer" = "string") => ({ description, schema: { type } })
+
+/** Response headers. The server sets the first one, pages and errors the second, errors the third. */
+export const headers = {
+  "X-Request-Id": header("Identifies the request in the service's log. It is the caller's own if one was sent."),
+  Link: header(
+    'Of a page: the page map (rel="describedby") and this document (rel="service-desc"). Of an error: what explains its code (rel="help").',
+  ),
+  "Retry-After": header("Seconds to wait before a retry.", "integer"),
+}
+
+export const refsTo = (...names: (keyof typeof headers)[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+/** Error responses with their headers. */
+const explained = (responses: object): object =>
+  Object.fromEntries(
+    Object.entries(responses).map(([status, response]: [string, object]) => [
+      status,
+      { ...response, headers: status === "429" ? refsTo("Link", "Retry-After") : refsTo("Link") },
+    ]),
+  )
+
 export const notModified = { 304: { description: "The caller has this content already (If-None-Match)." } }
 
 /** The error responses of a route: its own codes, and those that all routes share. */
 export const failures = (...codes: ErrorCode[]) =>
-  errorResponses(errors, () => errorResponse, ...codes, "forbidden", "rate_limited", "internal_error")
+  explained(errorResponses(errors, () => errorResponse, ...codes, "forbidden", "rate_limited", "internal_error"))
 
 /** The error responses of a route that runs before any check. */
-export const bug = errorResponses(errors, () => errorResponse, "internal_error")
+export const bug = explained(errorResponses(errors, () => errorResponse, "internal_error"))

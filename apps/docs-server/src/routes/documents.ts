@@ -1,6 +1,6 @@
 import { createRoute, json, z } from "@svc/openapi"
 import { mcpDescriptor } from "../mcp/descriptor.ts"
-import { failures, notModified, open, text } from "./describe-route.ts"
+import { failures, notModified, open, refsTo, text } from "./describe-route.ts"
 
 const describe = (
   tag: "pages" | "discovery",
@@ -9,8 +9,9 @@ const describe = (
   summary: string,
   content: ReturnType<typeof text> | ReturnType<typeof json>,
   params?: z.ZodObject,
-) =>
-  createRoute({
+) => {
+  const headers = tag === "pages" ? refsTo("Link") : {}
+  return createRoute({
     method: "get",
     path,
     operationId,
@@ -18,8 +19,9 @@ const describe = (
     tags: [tag],
     ...open,
     ...(params !== undefined && { request: { params } }),
-    responses: { 200: content, ...notModified, ...failures("not_found") },
+    responses: { 200: { ...content, headers }, 304: { ...notModified[304], headers }, ...failures("not_found") },
   })
+}
 const page = (path: string, operationId: string, summary: string, type: string, params?: z.ZodObject) =>
   describe("pages", path, operationId, summary, text("The text.", type), params)
 const data = (path: string, operationId: string, summary: string, schema: z.ZodType) =>

@@ -328,37 +328,37 @@ export type PlatformHealth = {
 /** What a new agent may choose. */
 export type NewAgent = {
   /** The name shown to people. Default: derived from the slug */
-  readonly display_name?: string | null
+  readonly display_name?: string | null | undefined
 }
 
 /** What a new key may have. */
 export type NewKey = {
   /** The name in the key list */
-  readonly name?: string | null
+  readonly name?: string | null | undefined
   /** When it expires. Default: never for a secret key, after a year for a publishable key */
-  readonly expires_in_days?: number | null
+  readonly expires_in_days?: number | null | undefined
   /** When it expires, in place of `expires_in_days` */
-  readonly expires_at?: string | null
+  readonly expires_at?: string | null | undefined
 }
 
 /** How to replace a key. */
 export type Rotation = {
   /** Default: the old key's name */
-  readonly name?: string | null
+  readonly name?: string | null | undefined
   /** How long the old key stays valid; 0 ends it at once */
-  readonly overlap_seconds?: number | null
+  readonly overlap_seconds?: number | null | undefined
 }
 
 /** What a session token is for. */
 export type NewSession = {
   /** The websocket_url of the stream, from the registry */
-  readonly websocket_url?: string | null
+  readonly websocket_url?: string | null | undefined
   /** The stack's name, in place of `websocket_url` */
-  readonly stack?: string | null
+  readonly stack?: string | null | undefined
   /** Scopes, separated by spaces */
-  readonly scope?: string | null
+  readonly scope?: string | null | undefined
   /** The scopes as an array, instead of `scope` */
-  readonly scopes?: readonly string[] | null
+  readonly scopes?: readonly string[] | null | undefined
 }
 
 /** A new spec. */
@@ -366,38 +366,41 @@ export type NewSpec = {
   /** The stack's name: lower-case letters, digits and dashes */
   readonly name: string
   /** The AST: a stack file */
-  readonly ast_payload?: Readonly<Record<string, unknown>> | null
+  readonly ast_payload?: Readonly<Record<string, unknown>> | null | undefined
   /** Its main entity. Default: the AST's first */
-  readonly entity_name?: string | null
+  readonly entity_name?: string | null | undefined
   /** A description for readers */
-  readonly description?: string | null
+  readonly description?: string | null | undefined
   /** Where its stream is: a ws:// or wss:// URL */
-  readonly websocket_url?: string | null
+  readonly websocket_url?: string | null | undefined
   /** Who can read it: everybody, everybody with a key, or you and those in shared_with */
-  readonly visibility?: "public" | "global" | "private" | null
+  readonly visibility?: "public" | "global" | "private" | null | undefined
   /** Slugs of agents that can read it while it is private */
-  readonly shared_with?: readonly string[] | null
+  readonly shared_with?: readonly string[] | null | undefined
 }
 
 /** What changes in a spec. */
 export type SpecChanges = {
   /** The stack's name: lower-case letters, digits and dashes */
-  readonly name?: string | null
+  readonly name?: string | null | undefined
   /** A description for readers */
-  readonly description?: string | null
+  readonly description?: string | null | undefined
   /** Where its stream is: a ws:// or wss:// URL */
-  readonly websocket_url?: string | null
+  readonly websocket_url?: string | null | undefined
   /** Who can read it: everybody, everybody with a key, or you and those in shared_with */
-  readonly visibility?: "public" | "global" | "private" | null
+  readonly visibility?: "public" | "global" | "private" | null | undefined
   /** Slugs of agents that can read it while it is private */
-  readonly shared_with?: readonly string[] | null
+  readonly shared_with?: readonly string[] | null | undefined
   /** Deprecates the stack; null ends the deprecation */
-  readonly deprecated?: {
-    /** The message for readers */
-    readonly message: string
-    /** The stack to use instead */
-    readonly successor?: string | null
-  } | null
+  readonly deprecated?:
+    | {
+        /** The message for readers */
+        readonly message: string
+        /** The stack to use instead */
+        readonly successor?: string | null | undefined
+      }
+    | null
+    | undefined
 }
 
 /** A new version of a spec. */
@@ -405,7 +408,7 @@ export type NewVersion = {
   /** The AST: a stack file */
   readonly ast_payload: Readonly<Record<string, unknown>>
   /** What is new, for readers */
-  readonly message?: string | null
+  readonly message?: string | null | undefined
 }
 
 /** A new workflow run. */
@@ -413,21 +416,21 @@ export type NewRun = {
   /** The spec's id */
   readonly spec_id: number
   /** A version's `id`. Default: the latest */
-  readonly spec_version_id?: number | null
+  readonly spec_version_id?: number | null | undefined
   /** Builds even if the version breaks readers */
-  readonly allow_breaking?: boolean | null
+  readonly allow_breaking?: boolean | null | undefined
   /** The only workflow */
   readonly workflow: "publish"
   /** A new version's AST. Default: the latest version again */
-  readonly ast_payload?: Readonly<Record<string, unknown>> | null
+  readonly ast_payload?: Readonly<Record<string, unknown>> | null | undefined
   /** Waits for a resume before it builds */
-  readonly approval?: boolean | null
+  readonly approval?: boolean | null | undefined
 }
 
 /** The version to go back to. */
 export type Rollback = {
   /** The version's number. Default: the one deployed before */
-  readonly to_version?: number | null
+  readonly to_version?: number | null | undefined
 }
 
 export type Stack = {
@@ -826,9 +829,9 @@ export type SearchDocsArguments = {
   /** Words to look for, 1 to 500 characters. */
   readonly query: string
   /** Results in one response. */
-  readonly limit?: number | null
+  readonly limit?: number
   /** next_cursor of the previous response, for further results. */
-  readonly cursor?: string | null
+  readonly cursor?: string
 }
 
 export type SearchDocsResult = {
@@ -865,13 +868,13 @@ export type FetchPageArguments = {
   /** The page's slug, path or URL, with #anchor or without. */
   readonly slug: string
   /** Anchor or heading of one section. */
-  readonly section?: string | null
+  readonly section?: string
   /** next_cursor of the previous response, for the next part. */
-  readonly cursor?: string | null
+  readonly cursor?: string
   /** Most tokens in one response, at 4 characters a token; 20000 at most. */
-  readonly max_tokens?: number | null
+  readonly max_tokens?: number
   /** Whether to list the page's sections. */
-  readonly sections?: boolean | null
+  readonly sections?: boolean
 }
 
 export type FetchPageResult = {
