@@ -96,7 +96,48 @@ describe.skipIf(noBrowser)("the client library in a page", () => {
     expect(tab.console()).toEqual([])
   })
 
-  test("the documentation's page shows live records unchanged, even from another server", async () => {
+  test("a journal in IndexedDB opens the database again when the browser has closed it, with an event or without", async () => {
+    const { page } = await openTab()
+    const seen = await page.evaluate(async () => {
+      const { client } = globalThis as unknown as Given
+      type Connection = { close: () => void; dispatchEvent: (event: Event) => void }
+      type Opening = { result: Connection; addEventListener: (event: string, listener: () => void) => void }
+      type Factory = { open: (...given: unknown[]) => Opening }
+      const { indexedDB } = globalThis as unknown as { indexedDB: Factory }
+      const open = indexedDB.open.bind(indexedDB)
+      const connections: Connection[] = []
+      let isForbidden = false
+      indexedDB.open = (...given) => {
+        if (isForbidden) throw new Error("forbidden")
+        const opening = open(...given)
+        opening.addEventListener("success", () => connections.push(opening.result))
+        return opening
+      }
+      const store = client.indexedDbStore("closed")
+      const look = async () => {
+        try {
+          const found = await Promise.all([store.get("a"), store.list(), store.get("b")])
+          return `${JSON.stringify(found[1])} by connection ${connections.length}`
+        } catch (error) {
+          return String(error)
+        }
+      }
+      // The first call loads the store.
+      await store.get("a")
+      const steps = [await look()]
+      connections.at(-1)?.close()
+      steps.push(await look())
+      connections.at(-1)?.dispatchEvent(new Event("close"))
+      isForbidden = true
+      steps.push(await look())
+      isForbidden = false
+      steps.push(await look())
+      return steps
+    })
+    expect(seen).toEqual(["[] by connection 1", "[] by connection 2", "Error: forbidden", "[] by connection 3"])
+  })
+
+  test("the documentation's page shows live records unchanged, even from another server, and why there are none", async () => {
     const markdown = await (await fetch(`${instance.docsUrl}/client.md`)).text()
     const html = fencesOf(markdown).find(({ info }) => info === "file=index.html")?.text ?? ""
     const { url, answer, close } = await startReceiver()
@@ -105,6 +146,8 @@ describe.skipIf(noBrowser)("the client library in a page", () => {
     const { page, console } = await browser.open(url.replace("127.0.0.1", "localhost"))
     await page.locator("#records", { hasText: "signature" }).waitFor()
     expect(console()).toEqual([])
+    await page.goto(url)
+    await page.locator("#records", { hasText: "Mint a publishable key for this origin" }).waitFor()
     await close()
   })
 

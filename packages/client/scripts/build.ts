@@ -13,6 +13,8 @@ await pack({
     license,
     type: "module",
     sideEffects: false,
+    // For what doesn't read exports: Parcel, Metro before React Native 0.79, TypeScript's resolution node10.
+    main: "./svc-client.js",
     exports: {
       ".": "./svc-client.js",
       "./node": "./node.js",

@@ -60,7 +60,9 @@ export const types = async (folder: string): Promise<void> => {
     for (const { parentPath, name } of files.filter((entry) => entry.isFile())) {
       const text = await readFile(join(parentPath, name), "utf8")
       const out = name === "index.d.ts" && parentPath.endsWith(join("client/src")) ? "svc-client.d.ts" : name
-      await writeFile(join(folder, out), text.replaceAll(names, '$1.$2.js"'))
+      // Compilers before TypeScript 5.7 take no parameter.
+      const older = text.replaceAll("Uint8Array<ArrayBuffer>", "Uint8Array")
+      await writeFile(join(folder, out), older.replaceAll(names, '$1.$2.js"'))
     }
   }
   await rm(parts, { recursive: true })

@@ -1,7 +1,9 @@
 import type { ServerResponse } from "node:http"
 import { startReceiver } from "@svc/testing"
-import { expect, onTestFinished, test } from "vitest"
+import { expect, onTestFinished, test, vi } from "vitest"
+import { systemClock } from "../src/http/clock.ts"
 import { createPlatform, SvcError } from "../src/index.ts"
+import { createVirtualClock } from "./virtual-clock.ts"
 
 type Answer = (response: ServerResponse) => void
 
@@ -75,6 +77,28 @@ test("after a lost connection changes continue without gap or duplicate, whateve
   expect(waits).toEqual([500, 500, 30_000, 2000])
 })
 
+test("a change whose message has other signs that end a line is read whole", async () => {
+  const message = "\u0085a\u2028b\u2029"
+  const { platform } = await platformOf(
+    stream("stay", `id: 1\nevent: published\ndata: ${JSON.stringify({ message })}\n\n`, change(2)),
+  )
+  const messages: unknown[] = []
+  for await (const one of platform.registry.changes()) if (messages.push(one.message) === 2) break
+  expect(messages).toEqual([message, undefined])
+})
+
+test("a server that asks for a pause longer than a timer takes isn't asked again at once", async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const begun = Date.now()
+  for (const ms of [2 ** 31, 2 ** 40, Infinity]) {
+    const pause = systemClock.sleep(ms)
+    await vi.advanceTimersToNextTimerAsync()
+    await pause
+  }
+  expect(Date.now() - begun).toBeGreaterThanOrEqual(3 * (2 ** 31 - 1))
+})
+
 test("a signal ends the loop, even while it waits for the next change", async () => {
   const { platform, silences } = await platformOf(stream("stay", change(7)))
   const ending = new AbortController()
@@ -101,4 +125,22 @@ test("errors that a retry can't fix are thrown: bad request, unknown position, w
     take(from.registry.changes(), 1).catch((error: unknown) => (error instanceof SvcError ? error.code : error))
   const codes = [await code(platform), await code(platform), await code(platform), await code(withKey)]
   expect(codes).toEqual(["invalid-request", "invalid-request", "unexpected-answer", "invalid-api-key"])
+})
+
+test("a server that never responds is asked again after 45 s, and a redirect isn't followed", async () => {
+  const { clock, run } = createVirtualClock()
+  const asked: string[] = []
+  const response = (status: number, text: string) =>
+    new Response(text, { status, headers: { "content-type": "text/event-stream" } })
+  const answers = [undefined, response(302, ""), response(200, change(7))]
+  const fetch: typeof globalThis.fetch = async (_, init) => {
+    const answer = answers[asked.push(`${clock.now() / 1000} ${init?.redirect}`) - 1]
+    if (answer !== undefined) return answer
+    return new Promise((_resolve, reject) => {
+      init?.signal?.addEventListener("abort", () => reject(new Error("aborted")))
+    })
+  }
+  const platform = createPlatform({ apiUrl: "https://api.example", clock, fetch })
+  expect(await run(take(platform.registry.changes(), 1))).toEqual([7])
+  expect(asked).toEqual(["0 manual", "46 manual", "48 manual"])
 })

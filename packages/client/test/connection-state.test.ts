@@ -31,15 +31,18 @@ test("a connection is live only after a message, silent only after that, and a r
 })
 
 type Send = (message: object) => void
-/** A stream server inside this process. @param receive what it does with a message of the client */
-const serverOf = (receive: (message: { readonly type: string }, send: Send) => void) => {
+type Receive = (message: { readonly type: string }, send: Send) => void
+/** A stream server inside this process. @param receive what it does with a message of the client; undefined: it never opens a connection */
+const serverOf = (receive: Receive | "fails" | undefined) => {
   const closed: number[] = []
   class FakeSocket extends EventTarget {
     constructor() {
       super()
-      queueMicrotask(() => this.dispatchEvent(new Event("open")))
+      if (receive !== undefined)
+        queueMicrotask(() => this.dispatchEvent(new Event(receive === "fails" ? "error" : "open")))
     }
     send(text: string): void {
+      if (typeof receive !== "function") throw new DOMException("Still in CONNECTING state", "InvalidStateError")
       const send: Send = (message) => {
         this.dispatchEvent(new MessageEvent("message", { data: JSON.stringify(message) }))
       }
@@ -87,6 +90,19 @@ test("after 10 s of silence the server gets a ping; without a response in 5 s it
   await until(5)
   expect(states).toEqual(["0 connecting", "0 live", "35 silent", "50 away", "50.375 live"])
   expect(closed[0]).toBe(1000)
+})
+
+test("a server that takes a connection and never opens it is given up like a silent one, and at last reported", async () => {
+  const { until, states, closed } = watching(undefined)
+  await expect(until(9)).rejects.toMatchObject({ code: "network-error", retryable: true })
+  expect(states).toEqual(["0 connecting", "30 away", "60.375 away", "91.125 away", "91.125 away"])
+  expect(closed.slice(0, 1)).toEqual([1000])
+})
+
+test("a connection that fails without a close event, as in Node 22, is opened again at once, and at last reported", async () => {
+  const { until, states } = watching("fails")
+  await expect(until(9)).rejects.toMatchObject({ code: "network-error", retryable: true })
+  expect(states).toEqual(["0 connecting", "0 away", "0.375 away", "1.125 away", "1.125 away"])
 })
 
 test("a silent server that responds again is live, on the same connection", async () => {

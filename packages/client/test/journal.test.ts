@@ -1,5 +1,6 @@
-import { describe, expect, test } from "vitest"
+import { describe, expect, onTestFinished, test, vi } from "vitest"
 import {
+  type PaymentOutcome,
   createJournal,
   type JournalOptions,
   memoryStore,
@@ -151,7 +152,11 @@ test("after a proven expiry the next attempt has a new signature, up to maxAttem
   expect(await never.journal.get("invoice-42")).toMatchObject({ state: "expired", attempt: 2 })
 })
 
-test.each([
+const custom = { InstructionError: [0, { Custom: 1 }] } as const
+test.each<[log: string, cause: string, err?: string]>([
+  ["nothing", "the fee payer has no SOL (AccountNotFound)", "AccountNotFound"],
+  ["nothing", "the fee payer has too little SOL for the fee (InsufficientFundsForFee)", "InsufficientFundsForFee"],
+  ["nothing", "InvalidAccountForFee", "InvalidAccountForFee"],
   ["Transfer: insufficient lamports 99995000, need 9000000000", "it needs 9,000,000,000 lamports, has 99,995,000"],
   [
     "Program log: AnchorError thrown in lib.rs:7. Error Code: Late. Error Number: 6000. Error Message: Too late.",
@@ -160,13 +165,12 @@ test.each([
   ["Program log: Error: insufficient funds", "insufficient funds"],
   ["Program 1111 failed: custom program error: 0x1", "custom program error: 0x1"],
   ["Program log: nothing", '{"InstructionError":[0,{"Custom":1}]}'],
-])("a failed simulation whose logs say %s is reported as: %s", async (...[log, cause]) => {
+])("a failed simulation whose logs say %s is reported as: %s", async (...[log, cause, err = custom]) => {
   const logs = [log]
   const failing: ReturnType<typeof setUp> = setUp({
     says: (asked) => {
       const said = failing.chain.answer(asked)
       if (asked.route !== "simulate" || typeof said === "string") return undefined
-      const err = { InstructionError: [0, { Custom: 1 }] }
       return ok({
         ...Object(said.body),
         err,
@@ -179,7 +183,7 @@ test.each([
     message: `The transaction would fail: ${cause}. Nothing was stored or sent, the id is unused, and other bytes may use it`,
     submissionState: "not_submitted",
     details: {
-      err: { InstructionError: [0, { Custom: 1 }] },
+      err,
       logs: [...Array.from({ length: 9 }, (_, index) => `log ${index + 11}`), log],
     },
   })
@@ -340,6 +344,30 @@ test("a caller who aborts gets undecided, and a later call finishes it; before a
   expect(chain.received(recipient)).toBe(1)
 })
 
+test("a caller who aborts while the relay is away or busy gets its last error as the reason", async () => {
+  let giving: AbortController | undefined
+  let answer: Said = "lost"
+  let calls = 0
+  const { pay } = setUp({
+    says: ({ route }) => {
+      if (giving === undefined) return route === "send" ? refused("rate_limited", true, {}, 429) : undefined
+      if (++calls % 3 === 0) giving.abort()
+      return answer
+    },
+  })
+  const abortedAt = (): Promise<PaymentOutcome> => pay({ signal: (giving = new AbortController()).signal })
+  await expect(abortedAt()).rejects.toMatchObject({
+    code: "aborted",
+    message: "http://relay.test cannot be reached. Nothing was stored or sent",
+  })
+  giving = undefined
+  const stopping = new AbortController()
+  expect(await pay({ signal: stopping.signal, onStep: () => stopping.abort() })).toMatchObject({ state: "undecided" })
+  expect(await abortedAt()).toMatchObject({ state: "undecided", lastError: { code: "network-error" } })
+  answer = refused("rate_limited", true, {}, 429)
+  expect(await abortedAt()).toMatchObject({ state: "undecided", lastError: { code: "rate_limited" } })
+})
+
 test("with confirmed the call returns earlier, and the record stays open until the payment is finalized", async () => {
   const { pay, journal } = setUp()
   expect(await pay({ commitment: "confirmed" })).toMatchObject({ state: "landed", commitment: "confirmed" })
@@ -455,6 +483,20 @@ describe("one chain", () => {
       expect(settled).toMatchObject({ lastError: { code: "other-chain" } })
       expect(asked).toEqual([])
     }
+  })
+
+  test("another chain behind the same URL stops the payment: nothing is sent or concluded", async () => {
+    let hash: string | undefined = "A"
+    const set = await left({ genesisHash: async () => hash })
+    const { journal, build, run, routes } = set
+    const before = routes().length
+    hash = "B"
+    expect(await run(journal.settleAll())).toMatchObject([{ state: "undecided", lastError: { code: "other-chain" } }])
+    await expect(run(journal.submitOnce("invoice-42", build()))).rejects.toMatchObject({ code: "other-chain" })
+    expect(routes()).toHaveLength(before)
+    expect(await journal.list({ open: true })).toHaveLength(1)
+    hash = undefined
+    expect(await run(journal.settleAll())).toMatchObject([{ state: "landed" }])
   })
 
   test("a chain that is behind the stored height is another one: nothing is sent or concluded", async () => {
@@ -608,6 +650,19 @@ test("a store that fails or rejects stops the payment with nothing sent", async 
     await expect(pay()).rejects.toMatchObject({ code: "journal-unavailable" })
     expect(sends()).toBe(0)
   }
+})
+
+test("a page without crypto.subtle, as by http, is told so, with nothing stored or sent", async () => {
+  vi.stubGlobal("crypto", {})
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const { pay, sends, journal } = setUp()
+  const error = {
+    code: "journal-unavailable",
+    message: expect.stringMatching(/crypto\.subtle/),
+    submissionState: "not_submitted",
+  }
+  await expect(pay()).rejects.toMatchObject(error)
+  expect([sends(), await journal.list()]).toEqual([0, []])
 })
 
 test("bytes of another id are rejected: in progress, landed, or stored at the same time by another process", async () => {

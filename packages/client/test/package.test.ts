@@ -70,8 +70,9 @@ import { createPlatform, createRelay, createRelayTransport, createSession, submi
 import { createSolanaRpcFromTransport } from "@solana/kit"
 import { createJournal, type Store } from "svc-client"
 import { fileStore } from "svc-client/node"
-const platform = createPlatform({ apiUrl: "https://api.example", key: "svc_ak_" })
-for await (const { kind, verdict } of platform.registry.changes({ after: 1 })) console.log(kind, verdict)
+declare const env: { readonly KEY: string | undefined; readonly signal: AbortSignal | undefined }
+const platform = createPlatform({ apiUrl: "https://api.example", key: env.KEY })
+for await (const { kind, verdict } of platform.registry.changes({ after: 1, signal: env.signal })) console.log(kind, verdict)
 const stacks: readonly { readonly name: string }[] = await platform.registry.list({ include: "schema" })
 const scope = ["transaction:inspect", "transaction:send"]
 const relay = createRelay({ relayUrl: "https://relay.example", session: createSession({ platform, websocketUrl: "wss://s.example", scope }) })
@@ -90,11 +91,33 @@ console.log(rpc, stacks, paid.signature)
   await writeFile(join(folder, "good.ts"), good)
   await writeFile(join(folder, "bad.ts"), good.replace("outcome.slot + 1n", "outcome.slot + 1"))
   // Both at once: reading the types of kit takes most of the time.
-  const options = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom"]
+  const options = [
+    "--noEmit",
+    "--strict",
+    "--exactOptionalPropertyTypes",
+    "--target",
+    "es2022",
+    "--module",
+    "nodenext",
+    "--lib",
+    "es2022,dom",
+  ]
   const tsc = join(library, "node_modules/.bin/tsc")
   const args = [...options, "--types", "", "--pretty", "false", "good.ts", "bad.ts"]
   const { stdout } = spawnSync(tsc, args, { cwd: folder, encoding: "utf8" })
   expect(stdout.trim()).toMatch(/^bad\.ts\(.*\): error TS2365: .*$/)
+})
+
+test("its types name only what is beside them, and nothing that TypeScript 5.0 lacks", async () => {
+  const inside = join(folder, "node_modules/svc-client")
+  const files = await readdir(inside)
+  for (const file of files.filter((name) => name.endsWith(".d.ts"))) {
+    const text = await readFile(join(inside, file), "utf8")
+    expect(text, file).not.toContain("Uint8Array<")
+    for (const [, name] of text.matchAll(/ from "\.\/(.*)\.js"/g)) expect(files, file).toContain(`${name}.d.ts`)
+  }
+  // For resolvers that don't read exports.
+  expect(files).toContain(join(JSON.parse(await readFile(join(inside, "package.json"), "utf8")).main))
 })
 
 test("every exported function and class is documented, and callable ones have an example", async () => {

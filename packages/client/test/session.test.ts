@@ -79,6 +79,14 @@ test("a failed mint is retried by the next caller", async () => {
   expect(await session.token()).toBe(tokenOf(2, 300))
 })
 
+test("a mint that never ends, as that of a request that Cloudflare Workers ended, holds callers up for 15 s alone", async () => {
+  const { session, asked, clock, run } = open((count) =>
+    count === 1 ? new Promise<string>(() => {}) : Promise.resolve(tokenOf(count, 300)),
+  )
+  const tokens = await run(Promise.all(Array.from({ length: 10 }, () => session.token())))
+  expect([new Set(tokens).size, asked.length, clock.now()]).toEqual([1, 2, 15_000])
+})
+
 test("a token that isn't a JWT is assumed to live as long as any other", async () => {
   const { session, clock, run } = open(async (count) => `opaque-${count}`)
   expect(await session.token()).toBe("opaque-1")

@@ -3,6 +3,7 @@ import * as nodeFiles from "node:fs/promises"
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { runInNewContext } from "node:vm"
 import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import connect, { type Sql } from "postgres"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -46,6 +47,7 @@ const createPgStore = async (): Promise<Store> => {
 describe.each([
   ["memoryStore", memoryStore],
   ["fileStore", () => fileStore(newFolder())],
+  ["fileStore in another realm", () => createFileStore(newFolder(), inAnotherRealm())],
   ["pgStore of the page on PostgreSQL", createPgStore],
 ])("%s", (_name, create: () => Store | Promise<Store>) => {
   test("accepts a record only on top of the expected version", async () => {
@@ -84,6 +86,16 @@ describe.each([
     expect([await store.get("a"), await store.list()]).toEqual([undefined, []])
   })
 })
+
+/** Node's functions as a test of Jest sees them: their errors aren't instances of its Error. */
+const inAnotherRealm = (): typeof nodeFiles => {
+  const rethrow = (error: NodeJS.ErrnoException): never => {
+    throw Object.assign(runInNewContext("new Error()") as Error, { code: error.code, message: error.message })
+  }
+  const wrap = (call: unknown) =>
+    typeof call === "function" ? (...args: unknown[]) => (call(...args) as Promise<unknown>).catch(rethrow) : call
+  return Object.fromEntries(Object.entries(nodeFiles).map(([name, call]) => [name, wrap(call)])) as typeof nodeFiles
+}
 
 describe("fileStore", () => {
   test("creates one file per id and version, named by hashes, only for the owner", async () => {

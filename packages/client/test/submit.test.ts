@@ -1,5 +1,5 @@
 import fc from "fast-check"
-import { describe, expect, test } from "vitest"
+import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { settle, submit, SvcError, type Outcome, type Step, type SubmitOptions } from "../src/index.ts"
 import { ok, refused, scriptedRelay, type Asked, type Said } from "./scripted-relay.ts"
 import { signedMemo } from "./transactions.ts"
@@ -69,6 +69,16 @@ test("the signature is reported, and the callback awaited, before the first byte
   expect(order).toEqual([signature, "0"])
 })
 
+test("bytes that an earlier run sent are rejected, and found on the chain: landed, not not-submitted", async () => {
+  const rejected = refused("upstream_rpc_error", false)
+  const { outcome, asked } = play({ send: [rejected], status: [seen("finalized")] })
+  expect(await outcome).toEqual({ ...landed, commitment: "finalized" })
+  const searched = { signature, searchTransactionHistory: true }
+  expect(asked.map(({ route, body }) => [route, body]).slice(1)).toEqual([["signature-status", searched]])
+  const fresh = play({ send: [rejected], status: [absent(330)] })
+  expect(await fresh.outcome).toMatchObject({ state: "not-submitted", error: { code: "upstream_rpc_error" } })
+})
+
 test("nothing is sent if before() fails", async () => {
   const failing = play({}, { before: () => Promise.reject(new Error("disk full")) })
   expect(await failing.outcome).toMatchObject({
@@ -77,6 +87,15 @@ test("nothing is sent if before() fails", async () => {
   })
   expect(failing.asked).toEqual([])
 })
+
+test.each([[{}], [undefined]])(
+  "without crypto.subtle (%j), as in a page by http, the relay alone checks signatures",
+  async (crypto) => {
+    vi.stubGlobal("crypto", crypto)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    expect(await play({ status: [seen("confirmed")] }).outcome).toEqual(landed)
+  },
+)
 
 test("while the outcome is unknown the same bytes are resent about every two seconds", async () => {
   const options = { skipPreflight: true, preflightCommitment: "processed", minContextSlot: 7n } as const

@@ -1,9 +1,8 @@
 import type { FetchPageArguments, FetchPageResult, SearchDocsArguments, SearchDocsResult } from "@svc/client"
-import { isObject, parseJson } from "@svc/common/json-object"
+import { isObject, parseJson, textOf } from "@svc/common/json-object"
 import manifest from "../../package.json" with { type: "json" }
 import type { Context } from "../command.ts"
 import { CliError } from "../errors.ts"
-import { textOf } from "../output/json-value.ts"
 import { call, failureOf } from "./api.ts"
 
 // The stateless revision: each call is one request, without a session.
@@ -61,7 +60,7 @@ export const callTool = async <Name extends keyof Tools>(
   const text = content.map((block) => block.text ?? "").join("\n")
   if (isError === true) {
     const fault = parseJson(text)
-    const [code, message, hint] = [textOf(fault, "code"), textOf(fault, "message"), textOf(fault, "hint")]
+    const [code = "", message = "", hint = ""] = ["code", "message", "hint"].map((member) => textOf(fault, member))
     throw code === "" ? new CliError("tool-error", text) : new CliError(code, message, { hint })
   }
   if (!isObject(structuredContent)) {

@@ -1,9 +1,8 @@
 // A connection to a stream server: how it is rejected, and every message on it.
 import type { IncomingMessage } from "node:http"
 import { text } from "node:stream/consumers"
-import { isObject, type JsonObject, parseJson } from "@svc/common/json-object"
+import { isObject, type JsonObject, parseJson, textOf } from "@svc/common/json-object"
 import { type ClientOptions, WebSocket } from "ws"
-import { textOf } from "../output/json-value.ts"
 
 /** A rule that the server breaks, and how. */
 export class RuleBroken extends Error {}
@@ -34,7 +33,7 @@ export type Refusal = { readonly status: number; readonly code: string }
 
 const refusalOf = async (response: IncomingMessage): Promise<Refusal> => ({
   status: response.statusCode ?? 0,
-  code: textOf(parseJson(await text(response)), "code"),
+  code: textOf(parseJson(await text(response)), "code") ?? "",
 })
 
 /** A connection that the server accepted. */
@@ -54,7 +53,8 @@ const probeOf = (socket: WebSocket) => {
     for (;;) {
       for (let message = unread.shift(); message !== undefined; message = unread.shift()) {
         if (isWanted(message)) return message
-        if (message["type"] === "error") throw new RuleBroken(`the server sent the error ${textOf(message, "code")}`)
+        if (message["type"] === "error")
+          throw new RuleBroken(`the server sent the error ${textOf(message, "code") ?? ""}`)
       }
       await new Promise<void>((resolve) => {
         wake = resolve

@@ -1,10 +1,9 @@
 // The rules of the stream protocol, as the page Streams describes them.
 import { generateKeyPairSync, sign } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
-import { isObject, type JsonObject } from "@svc/common/json-object"
+import { isObject, type JsonObject, textOf } from "@svc/common/json-object"
 import { valueAt } from "@svc/client/records"
 import type { ClientOptions } from "ws"
-import { textOf } from "../output/json-value.ts"
 import { connect, type Credentials, type Probe, RuleBroken, RuleSkipped } from "./probe.ts"
 
 export type View = { readonly id: string; readonly mode: string }
@@ -98,11 +97,11 @@ const snapshotOf = async (probe: Probe, wish: Wish, mode?: string): Promise<read
 
 const expectError = async (probe: Probe, code?: string): Promise<void> => {
   const error: JsonObject = await probe.message("error message", ({ type }) => type === "error")
-  const texts = ["error", "message", "code"].filter((name) => textOf(error, name) === "")
+  const texts = ["error", "message", "code"].filter((name) => (textOf(error, name) ?? "") === "")
   const flags = ["retryable", "fatal"].filter((name) => typeof error[name] !== "boolean")
   const missing = [...texts, ...flags]
   hold(missing.length === 0, `the error lacks ${missing.join(", ")}`)
-  hold([undefined, error["code"]].includes(code), `the error's code is ${textOf(error, "code")}, not ${code}`)
+  hold([undefined, error["code"]].includes(code), `the error's code is ${textOf(error, "code") ?? ""}, not ${code}`)
 }
 
 const payloadOf = (token: string): string => token.split(".")[1] ?? ""
@@ -186,7 +185,7 @@ const messageRules: readonly Rule[] = [
       probe.send({ type: "refresh_auth", token: damaged(await token()) })
       const answer = await probe.message("response to refresh_auth", (message) => "success" in message)
       hold(answer["success"] === false, "it was accepted")
-      hold(textOf(answer, "error") !== "", "it lacks error")
+      hold((textOf(answer, "error") ?? "") !== "", "it lacks error")
       probe.send({ type: "subscribe", view: "" })
       await expectError(probe)
     },

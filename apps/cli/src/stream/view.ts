@@ -1,4 +1,5 @@
 import { type Change, createSession, createStream, SvcError, type Watched } from "@svc/client"
+import { shellWord } from "@svc/common/foreign-text"
 import { firstView } from "@svc/common/stack-views"
 import type { Context } from "../command.ts"
 import { CliError, systemReason } from "../errors.ts"
@@ -59,7 +60,8 @@ export const openView = async (context: Context, name: string, given: string | u
   const api = await apiWithKey(context)
   const { name: stackName, websocket_url: websocketUrl, schema } = await readStack(context, api, name)
   const views = schema.entities.flatMap((entity) => entity.views.map(({ id }) => id))
-  const wanted = given === undefined ? undefined : named("view", given, views, String, `svc watch ${stackName}`)
+  const wanted =
+    given === undefined ? undefined : named("view", given, views, String, `svc watch ${shellWord(stackName)}`)
   const session = createSession({ platform: platformOf(api), websocketUrl, scope: "read" })
   const webSocket = await webSocketFor(websocketUrl, context.env)
   const stream = createStream({ websocketUrl, session, schema, webSocket })

@@ -97,7 +97,7 @@ export const watch = async (context: Context): Promise<undefined> => {
     await untilStopped(context, seconds === undefined ? undefined : Number(seconds), show)
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
-    const next = nextSteps(`svc watch ${stackName} ${view}`)[error.code]
+    const next = nextSteps(`svc watch ${shellWord(stackName)} ${shellWord(view)}`)[error.code]
     if (next !== undefined) throw new CliError(error.code, error.message, { next })
     if (error.code !== "network-error") throw error
     const { message = error.message, isServed = true } = unreadable(error, opened) ?? {}

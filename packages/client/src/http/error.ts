@@ -71,8 +71,8 @@ export const aboutSubmission = (error: SvcError, submissionState: SubmissionStat
 export const ownError = (code: string, message: string, more: Partial<Facts> = {}): SvcError =>
   new SvcError({ status: 0, code, message, ...more })
 
-/** Wraps anything that was thrown as an SvcError. */
+/** Wraps anything that was thrown as an SvcError. An error of another realm isn't an instance of this one's Error. */
 export const asSvcError = (thrown: unknown, code: string, message: string): SvcError =>
   thrown instanceof SvcError
     ? thrown
-    : ownError(code, `${message}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { cause: thrown })
+    : ownError(code, `${message}: ${String((thrown as Error | undefined)?.message ?? thrown)}`, { cause: thrown })

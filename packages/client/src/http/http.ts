@@ -31,7 +31,7 @@ export type Fetch = (
     readonly method: string
     readonly headers: Record<string, string>
     readonly body?: string
-    readonly redirect: "error"
+    readonly redirect: "manual"
     readonly signal: AbortSignal
   },
 ) => Promise<{
@@ -51,13 +51,13 @@ const exchange = async (fetch: Fetch, call: Call, signal: AbortSignal): Promise<
     method: call.method ?? "GET",
     headers: {
       accept: "application/json",
-      ...(call.bearer === undefined ? {} : { authorization: `Bearer ${call.bearer}` }),
-      ...(call.body === undefined ? {} : { "content-type": "application/json" }),
+      ...(call.bearer !== undefined && { authorization: `Bearer ${call.bearer}` }),
+      ...(call.body !== undefined && { "content-type": "application/json" }),
       ...call.headers,
     },
-    ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-    // A key or a transaction never follows a redirect.
-    redirect: "error",
+    ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+    // A key or a transaction never follows a redirect. Cloudflare Workers don't take "error".
+    redirect: "manual",
     signal,
   })
   const text = await response.text()
@@ -66,31 +66,31 @@ const exchange = async (fetch: Fetch, call: Call, signal: AbortSignal): Promise<
 
 /** Sends a request and reads the complete response. Throws SvcError: `network-error`, `timeout`, `aborted`. */
 export const request = async (fetch: Fetch, clock: Clock, call: Call): Promise<Answer> => {
-  const isGivenUp = (): boolean => call.signal?.aborted === true
-  if (isGivenUp()) throw ownError("aborted", "Given up by the caller")
+  const where = new URL(call.url).origin
+  const throwIfAborted = (): void => {
+    if (call.signal?.aborted === true) throw ownError("aborted", `${where} gave no answer`)
+  }
+  throwIfAborted()
   const leaving = new AbortController()
   const leave = (): void => leaving.abort()
   call.signal?.addEventListener("abort", leave)
-  const done = new AbortController()
   let isLate = false
-  const expire = async (): Promise<void> => {
-    await clock.sleep(call.timeoutMs, done.signal)
-    if (done.signal.aborted) return
-    isLate = true
+  const expire = (): void => {
+    isLate = !leaving.signal.aborted
     leave()
   }
-  void expire()
+  void clock.sleep(call.timeoutMs, leaving.signal).then(expire)
   try {
     return await exchange(fetch, call, leaving.signal)
   } catch (cause) {
-    const where = new URL(call.url).origin
     if (isLate) {
       throw ownError("timeout", `${where} gave no whole answer in ${call.timeoutMs / 1000} s`, { retryable: true })
     }
-    if (isGivenUp()) throw ownError("aborted", `The call to ${where} was given up`)
+    throwIfAborted()
     throw ownError("network-error", `${where} cannot be reached`, { retryable: true, cause })
   } finally {
-    done.abort()
+    // Ends the wait too. The response has been read.
+    leave()
     call.signal?.removeEventListener("abort", leave)
   }
 }
@@ -100,20 +100,21 @@ export const errorOf = ({ url, status, header, body }: Answer): SvcError => {
   // The documentation server wraps its fields in `error`.
   const whole = isObject(body) ? body : {}
   const fields = isObject(whole["error"]) ? whole["error"] : whole
+  const { retryable } = fields
   const code = textOf(fields, "code")
   // The platform has `error` and `request_id`, the relay `message` and `requestId`.
   const message = textOf(fields, "message") ?? textOf(fields, "error")
-  const seconds = Number(header("retry-after") ?? Number.NaN)
+  const seconds = Number(header("retry-after") ?? -1)
   const state = textOf(fields, "submissionState")
   const known = code !== undefined && message !== undefined
   return new SvcError({
     status,
     code: known ? code : "unexpected-answer",
-    message: known ? message : `${url} sent ${status} without a readable error`,
+    message: known ? message : `${url} sent ${status} with a body that can't be read`,
     hint: textOf(fields, "hint"),
     docs: textOf(fields, "docs"),
-    retryable:
-      typeof fields["retryable"] === "boolean" ? fields["retryable"] : [408, 429, 502, 503, 504].includes(status),
+    // A redirect, whose status is 0 in browsers, is often that of a network where one has to log in.
+    retryable: typeof retryable === "boolean" ? retryable : /^(?:0|30.|408|429|50[2-4])$/.test(`${status}`),
     retryAfterMs: seconds >= 0 && seconds < Infinity ? seconds * 1000 : undefined,
     requestId: textOf(fields, "requestId") ?? textOf(fields, "request_id") ?? header("x-request-id") ?? undefined,
     submissionState: state === "not_submitted" || state === "unknown" ? state : undefined,

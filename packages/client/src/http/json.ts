@@ -1,16 +1,10 @@
-import { isObject, type JsonObject as Json, parseJson } from "@svc/common/json-object"
+import { isObject, type JsonObject as Json, parseJson, textOf } from "@svc/common/json-object"
 import { ownError, type SvcError } from "./error.ts"
 
-export { isObject, type Json, parseJson }
-
-/** A member, if it is a string. */
-export const textOf = (value: Json, name: string): string | undefined => {
-  const member = value[name]
-  return typeof member === "string" ? member : undefined
-}
+export { isObject, type Json, parseJson, textOf }
 
 export const strange = (what: string): SvcError =>
-  ownError("unexpected-answer", `The relay's answer has no ${what} that can be read`)
+  ownError("unexpected-answer", `The relay's answer has no readable ${what}`)
 
 /** Reads a value of a response. Throws SvcError, which has its name. */
 export type Reader<Value> = (value: unknown, name: string) => Value

@@ -1,14 +1,15 @@
 import { createHash, randomUUID } from "node:crypto"
 import type * as nodeFiles from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
-import type { DamagedRecord, Store, StoredRecord } from "../index.ts"
+import type { DamagedRecord, Store, StoredRecord } from "./store.ts"
 
 type Files = Pick<
   typeof nodeFiles,
   "access" | "link" | "mkdir" | "open" | "readdir" | "readFile" | "truncate" | "unlink"
 >
 
-const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined)
+/** The errors of Node aren't instances of the Error of another realm, such as that of Jest's tests. */
+const codeOf = (error: unknown): unknown => (error as NodeJS.ErrnoException | undefined)?.code
 
 /**
  * Keeps one file per id and version. An id's versions have no gaps, so counting finds the newest one. `remove` empties old

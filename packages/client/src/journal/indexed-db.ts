@@ -26,16 +26,13 @@ const table = "payments"
 /** The store in the IndexedDB database `name`. */
 export const openIndexedDb = (name: string): Store => {
   let opened: Promise<Database> | undefined
+  const leave = (): void => void (opened = undefined)
 
   const open = (): Promise<Database> =>
     new Promise((resolve, reject) => {
-      const leave = (): void => void (opened = undefined)
       const request = indexedDB.open(name, 1)
       request.addEventListener("upgradeneeded", () => request.result.createObjectStore(table, { keyPath: "id" }))
-      request.addEventListener("error", () => {
-        leave()
-        reject(request.error)
-      })
+      request.addEventListener("error", () => reject(request.error))
       request.addEventListener("success", () => {
         const database = request.result
         database.addEventListener("close", leave)
@@ -49,16 +46,35 @@ export const openIndexedDb = (name: string): Store => {
       navigator.storage?.persist?.().catch(() => {})
     })
 
+  const connect = (): Promise<Database> =>
+    (opened ??= open().catch((error: unknown) => {
+      leave()
+      throw error
+    }))
+
+  const begin = (database: Database, mode: string) => database.transaction(table, mode, { durability: "strict" })
+
+  /** A new transaction. Safari closes connections without an event: then it is another connection's. */
+  const transact = async (mode: string): Promise<ReturnType<typeof begin>> => {
+    const connection = connect()
+    const database = await connection
+    try {
+      return begin(database, mode)
+    } catch {
+      if (opened === connection) leave()
+      return begin(await connect(), mode)
+    }
+  }
+
   /** Runs one transaction. Resolves with the value that `work` set, when the transaction is durable. */
   const run = async <Value>(
     first: Value,
     work: (records: Records, set: (value: Value) => void) => void,
     mode = "readwrite",
   ): Promise<Value> => {
-    const database = await (opened ??= open())
+    const transaction = await transact(mode)
     return new Promise((resolve, reject) => {
       let value = first
-      const transaction = database.transaction(table, mode, { durability: "strict" })
       transaction.addEventListener("complete", () => resolve(value))
       transaction.addEventListener("abort", () => reject(transaction.error))
       work(transaction.objectStore(table), (next) => (value = next))

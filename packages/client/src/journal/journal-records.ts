@@ -44,14 +44,17 @@ export const createRecords = (store: Store) => {
     throw ownError("journal-unavailable", `The store refuses "${id}" and shows no newer record`)
   }
 
-  const list = async ({ open = false }: { readonly open?: boolean } = {}) => {
+  const list = async ({ open = false }: { readonly open?: boolean | undefined } = {}) => {
     const records = (await inStore(store.list)).map((record) => inspect(record, record.id ?? ""))
     return records.flatMap((record): readonly (PaymentRecord | DamagedRecord)[] =>
       record.state === "forgotten" || (open && record.state !== "open") ? [] : [record],
     )
   }
 
-  const forget = async (id: string, { force = false }: { readonly force?: boolean } = {}): Promise<void> => {
+  const forget = async (
+    id: string,
+    { force = false }: { readonly force?: boolean | undefined } = {},
+  ): Promise<void> => {
     const record = await look(id)
     if (record === undefined) return
     const { state, version } = record

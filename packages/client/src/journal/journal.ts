@@ -17,11 +17,11 @@ export type JournalOptions = Shared & {
   readonly store: Store
   /**
    * The genesis hash of the relay's chain, such as `transactions.chain.genesis_hash` of its `GET /health?chain=true`; undefined if it
-   * can't be told. It is stored with each payment, and compared where `allowRelay` continues one at another URL.
+   * can't be told. It is stored with each payment, and compared when a later call continues it.
    */
-  readonly genesisHash?: () => Promise<string | undefined>
+  readonly genesisHash?: (() => Promise<string | undefined>) | undefined
   /** For tests. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
 }
 
 const unknown = async (): Promise<undefined> => undefined
@@ -32,17 +32,17 @@ export type SubmitOnceOptions = Shared &
      * What the payment is for, such as recipient and amount. A known id is compared by it, without calling `build`; bytes that
      * were signed elsewhere are compared too.
      */
-    readonly purpose?: string
+    readonly purpose?: string | undefined
     /** How many transactions may be signed for this id, each after the last one has expired; default: any number. */
-    readonly maxAttempts?: number
+    readonly maxAttempts?: number | undefined
     /** For bytes that were signed elsewhere: the last block height of their blockhash, if known. */
-    readonly lastValidBlockHeight?: bigint
+    readonly lastValidBlockHeight?: bigint | undefined
   }
 
 export type SettleAllOptions = Shared &
   Pick<LoopOptions, "signal" | "commitment" | "rebroadcastMs"> & {
     /** Only this payment, even if it isn't open. */
-    readonly id?: string
+    readonly id?: string | undefined
   }
 
 /** What a payment's record keeps in a later attempt. */
@@ -75,7 +75,7 @@ const reused = (id: string, { state, signature }: PaymentRecord, stored: object,
 const duplicateOf = (id: string, other: string): SvcError =>
   duplicate(` for "${id}"`, `"${other}" has this transaction`)
 
-const givenUp = (): SvcError => refusal("aborted", "Given up: nothing was stored or sent")
+const givenUp = (reason: string): SvcError => refusal("aborted", `${reason}. Nothing was stored or sent`)
 
 /** Says that this call didn't bring the outcome about. */
 const replayed = (outcome: PaymentOutcome): PaymentOutcome =>
@@ -164,10 +164,10 @@ export const createJournal = ({
       } catch (error) {
         // The simulation also fails if another process has just paid.
         if ((await read(id))?.version !== record?.version) continue
-        throw options.signal?.aborted === true ? givenUp() : error
+        throw options.signal?.aborted === true ? givenUp((error as SvcError).message) : error
       }
       const { base64, signature, facts } = prepared.payment
-      if (options.signal?.aborted === true) throw givenUp()
+      if (options.signal?.aborted === true) throw givenUp("Aborted")
       const other = working.get(signature) ?? id
       if (other !== id) throw duplicateOf(id, other)
       const now = new Date().toISOString()
@@ -237,7 +237,8 @@ export const createJournal = ({
      * Pays once: builds, simulates, stores and sends a transaction, or continues what an earlier run or another process began.
      * Bytes that were signed elsewhere can be passed instead of `build`.
      *
-     * @returns `landed` (check `err`), with `replayed: true` when an earlier run landed it; `undecided` after `signal`: call again.
+     * @returns `landed` (check `err`), with `replayed: true` when an earlier run landed it; `undecided` after `signal`: call again;
+     * `undecided` with `journal-stale`: a person decides.
      * @throws SvcError `id-reused`, `simulation-failed`, `blockhash-not-found`, `wrong-blockhash`, `durable-nonce`, `attempts-exhausted`, `aborted`, `other-relay`,
      * `other-chain`, `payment-forgotten`, `duplicate-transaction`, `signature_verification_failed`, `lookup-failed`, `invalid-id`, `journal-damaged`, `journal-unavailable`; the
      * relay's refusal; and what `build` throws.

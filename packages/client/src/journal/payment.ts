@@ -1,12 +1,9 @@
 import type { Transaction } from "../relay/relay.ts"
 import { base58 } from "@svc/common/base58"
-import { version1 } from "@svc/common/transaction-parts"
+import { advanceNonce, systemProgram, version1 } from "@svc/common/transaction-parts"
 import { readSigned, refusal, toBase64, type Wire } from "../relay/wire.ts"
 
 const computeBudget = "ComputeBudget111111111111111111111111111111"
-const systemProgram = "11111111111111111111111111111111"
-/** The system program's instruction 4 as u32. A transaction that begins with it uses a nonce and doesn't expire. */
-const advanceNonce = "4,0,0,0"
 
 /** What two transactions of the same payment have in common. */
 export type PaymentFacts = {
@@ -47,7 +44,9 @@ const readMessage = (bytes: Uint8Array) => {
   const [signers, readonlySigners, readonlyOthers] = [byte(), byte(), byte()]
   const readVersion1 = () => {
     // Each bit of the mask stands for four bytes of fees and limits.
-    const bits = take(4).reduce((sum, part) => sum + part.toString(2).replaceAll("0", "").length, 0)
+    const bits = list(4, () => byte().toString(2))
+      .join("")
+      .replaceAll("0", "").length
     const blockhash = key()
     const count = byte()
     const keys = list(byte(), key)
@@ -104,11 +103,15 @@ export const readExpiring = (transaction: Transaction) => {
   const read = readMessage(wire.message)
   const [first] = read.instructions
   if (first?.program === systemProgram && String(first.data.subarray(0, 4)) === advanceNonce) {
-    const message = "The transaction uses a durable nonce, so it never expires: sign it with a recent blockhash"
+    const message = "It uses a durable nonce, so it never expires: use a recent blockhash"
     throw refusal("durable-nonce", message)
   }
   return { ...wire, ...read }
 }
+
+/** Browsers give it only to pages that come by https or from this machine; React Native has none. */
+const subtleCrypto = (): SubtleCrypto | undefined =>
+  (globalThis as { readonly crypto?: { readonly subtle?: SubtleCrypto } }).crypto?.subtle
 
 /**
  * The same, and the first signature is of this message: whoever looks it up finds this transaction and no other. Platforms without
@@ -118,22 +121,25 @@ export const readExpiring = (transaction: Transaction) => {
  */
 export const readVerified = async (transaction: Transaction) => {
   const read = readExpiring(transaction)
-  const { subtle } = crypto
   const { payerKey, signed, message } = read
-  const isSigned = await subtle.importKey("raw", payerKey, "Ed25519", false, ["verify"]).then(
+  const subtle = subtleCrypto()
+  const isSigned = await subtle?.importKey("raw", payerKey, "Ed25519", false, ["verify"]).then(
     (key) => subtle.verify("Ed25519", key, Uint8Array.from(signed), Uint8Array.from(message)),
     ({ name }: Error) => name === "NotSupportedError",
   )
-  if (isSigned) return read
-  throw refusal("signature_verification_failed", "The signature isn't of this message: nothing was stored or sent")
+  if (isSigned !== false) return read
+  throw refusal("signature_verification_failed", "The signature isn't of this message. Nothing was stored or sent")
 }
 
-/** Reads what a signed transaction pays for. Throws as `readVerified` does. */
+/** Reads what a signed transaction pays for. Throws as `readVerified` does, or `journal-unavailable`. */
 export const readPayment = async (transaction: Transaction): Promise<SignedPayment> => {
   const { payer, payerKey: _payerKey, instructions, ...wire } = await readVerified(transaction)
   const counted = instructions.filter(({ program }) => program !== computeBudget)
   const text = JSON.stringify([payer, counted.map(({ data, ...rest }) => ({ ...rest, data: toBase64(data) }))])
-  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))
+  const hash = await subtleCrypto()?.digest("SHA-256", new TextEncoder().encode(text))
+  if (hash === undefined) {
+    throw refusal("journal-unavailable", "Nothing was stored or sent: crypto.subtle needs https or localhost")
+  }
   return {
     ...wire,
     facts: {

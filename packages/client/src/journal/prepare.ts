@@ -29,13 +29,16 @@ export const retry = async <Value>(
   call: () => Promise<Value>,
   { clock, tries, signal }: Abortable & { readonly clock: Clock; readonly tries: number },
 ): Promise<Value> => {
+  let last: SvcError | undefined
   for (let failures = 1; ; failures++) {
     try {
       return await call()
     } catch (thrown) {
-      const error = asSvcError(thrown, "lookup-failed", "The look-up failed")
-      if (!error.retryable || failures >= tries) throw error
-      await clock.sleep(pauseAfter(failures, error.retryAfterMs, clock), signal)
+      // An earlier error says more than that this call was aborted.
+      if (signal?.aborted === true && last !== undefined) throw last
+      last = asSvcError(thrown, "lookup-failed", "The look-up failed")
+      if (!last.retryable || failures >= tries) throw last
+      await clock.sleep(pauseAfter(failures, last.retryAfterMs, clock), signal)
     }
   }
 }
@@ -44,7 +47,7 @@ export const retry = async <Value>(
 export const finalView = async (relay: Relay, abortable: Abortable) => {
   const step = await viewOnce(relay, abortable)
   if (step.step === "finalized") return step
-  throw "error" in step ? step.error : ownError("unexpected-answer", "There is no finalized block")
+  throw step.error
 }
 
 const lastLogs = 10

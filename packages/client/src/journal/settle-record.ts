@@ -1,4 +1,5 @@
 import type { Clock } from "../http/clock.ts"
+import type { SvcError } from "../http/error.ts"
 import { conclude, learn, nothingKnown, type Outcome } from "../submit/judge.ts"
 import type { Records } from "./journal-records.ts"
 import { readExpiring } from "./payment.ts"
@@ -10,7 +11,7 @@ import { refusal } from "../relay/wire.ts"
 
 export type Shared = {
   /** Continues payments that were stored with another relay URL of the same chain. */
-  readonly allowRelay?: boolean
+  readonly allowRelay?: boolean | undefined
 }
 
 /** How a payment ended, or `undecided`. Only bytes that were signed elsewhere end in `expired`. */
@@ -38,18 +39,17 @@ type Settler = {
 export const createSettler = ({ relay, records, allowRelay, genesisHash, clock }: Settler) => {
   /** Throws before anything is sent to another chain or concluded from it. */
   const checkChain = async (record: PaymentRecord, options: Shared & Abortable) => {
-    const { id, relayUrl, finalizedHeight } = record
-    if (relayUrl !== relay.url) {
-      if (!(options.allowRelay ?? allowRelay)) {
-        throw refusal(
-          "other-relay",
-          `"${id}" was stored with ${relayUrl}: use that relay, or allowRelay for the same chain`,
-        )
-      }
-      const [stored, now] = [record.genesisHash, await genesisHash()]
-      if (stored !== undefined && now !== undefined && stored !== now) {
-        throw refusal("other-chain", `"${id}" was stored on the chain ${stored}, and this relay's chain is ${now}`)
-      }
+    const { id, relayUrl, genesisHash: stored, finalizedHeight } = record
+    if (relayUrl !== relay.url && !(options.allowRelay ?? allowRelay)) {
+      throw refusal(
+        "other-relay",
+        `"${id}" was stored with ${relayUrl}: use that relay, or allowRelay for the same chain`,
+      )
+    }
+    // Behind the same URL there may be another chain: its operator may have changed the provider.
+    const now = stored && (await genesisHash())
+    if (now !== undefined && now !== stored) {
+      throw refusal("other-chain", `"${id}" was stored on the chain ${stored}, and this relay's chain is ${now}`)
     }
     // A provider may be some blocks behind another.
     for (let looks = 0; looks < 3; looks++) {
@@ -66,8 +66,13 @@ export const createSettler = ({ relay, records, allowRelay, genesisHash, clock }
     { isMine = false, resend = true, ...options }: SettleOptions,
   ): Promise<PaymentOutcome> => {
     const { state, signature, transaction, slot = "0", err = null } = record
-    if (state === "landed") return { state, signature, slot: BigInt(slot), commitment: "finalized", err }
-    if (state === "expired") return { state, signature }
+    switch (state) {
+      case "landed":
+        return { state, signature, slot: BigInt(slot), commitment: "finalized", err }
+      case "expired":
+        return { state, signature }
+      case "open":
+    }
     const { commitment = "finalized", signal } = options
     const lastValidBlockHeight = BigInt(record.lastValidBlockHeight)
     // Other processes may have sent what they found in the store.
@@ -78,8 +83,8 @@ export const createSettler = ({ relay, records, allowRelay, genesisHash, clock }
         known = learn(known, await checkChain(record, options))
         known = learn(known, await lookOnce(relay, signature, true, { signal }))
       } catch (error) {
-        // Given up by the caller.
         if (signal?.aborted !== true) throw error
+        known = { ...known, lastError: error as SvcError }
       }
     }
     const plan = { ...options, commitment, clock, base64: resend ? transaction : undefined, isProvenHeight: true }

@@ -1,5 +1,11 @@
 import type { ChainError } from "../relay/relay-answers.ts"
 
+/** What nothing is logged about: these fail before a program runs. */
+const beforeLogs: Readonly<Record<string, string>> = {
+  AccountNotFound: "the fee payer has no SOL",
+  InsufficientFundsForFee: "the fee payer has too little SOL for the fee",
+}
+
 /** Why a simulation failed, in words where its logs tell it. */
 export const causeOf = (err: ChainError, logs: readonly string[] | null): string => {
   const text = (logs ?? []).join("\n")
@@ -10,5 +16,7 @@ export const causeOf = (err: ChainError, logs: readonly string[] | null): string
   const said = /(?:Error Message: |log: Error: | failed: )(.*?)\.?$/m.exec(text)?.[1]
   if (Object(err).InsufficientFundsForRent !== undefined)
     return "it would leave an account with less than rent exemption needs"
-  return said ?? (typeof err === "string" ? err : JSON.stringify(err))
+  if (typeof err !== "string") return said ?? JSON.stringify(err)
+  const known = Object.hasOwn(beforeLogs, err) ? beforeLogs[err] : undefined
+  return said ?? (known === undefined ? err : `${known} (${err})`)
 }

@@ -1,13 +1,15 @@
 import type { ChainError } from "../relay/relay-answers.ts"
 import { readSigned } from "../relay/wire.ts"
 
+const states = ["open", "landed", "expired"] as const
+
 /** A journal's record of a payment: plain JSON, with u64 as decimal strings. */
 export type PaymentRecord = {
   readonly id: string
   /** 1 for the first record of an id, plus one with each change. Versions are never reused. */
   readonly version: number
   /** `open`: it may still land. `landed`: finalized. `expired`: this attempt can't land anymore. */
-  readonly state: "open" | "landed" | "expired"
+  readonly state: (typeof states)[number]
   /** How many transactions were signed for this id, including this one. */
   readonly attempt: number
   readonly signature: string
@@ -92,11 +94,12 @@ const isU64 = (value: unknown): boolean => typeof value === "string" && /^\d{1,2
 /** Whether a store returned a valid record for this id. */
 export const isSound = (record: StoredRecord, id: string): boolean => {
   const { state, version } = record
-  if (record.id !== id || !(version > 0) || state === "forgotten") return record.id === id && version > 0
+  const isOfId = record.id === id && version > 0
+  if (!isOfId || state === "forgotten") return isOfId
   const { attempt, lastValidBlockHeight, finalizedHeight, slot, transaction, signature } = record
   try {
     return (
-      ["open", "landed", "expired"].includes(state) &&
+      states.includes(state) &&
       attempt > 0 &&
       [lastValidBlockHeight, finalizedHeight, slot ?? "0"].every(isU64) &&
       (slot !== undefined || state !== "landed") &&

@@ -32,7 +32,9 @@ async function* eventsOf(
     const blocks = text.split("\n\n")
     text = blocks.pop() ?? ""
     for (const block of blocks) {
-      const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(block)?.[1] ?? ""
+      // To a regular expression a line also ends at U+2028, which a change's message may have.
+      const lines = block.split("\n")
+      const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? ""
       yield { id: field("id"), event: field("event"), data: field("data") }
     }
   }
@@ -58,7 +60,7 @@ export async function* follow(
     const response = await (fetch ?? globalThis.fetch)(url.href, {
       method: "GET",
       headers,
-      redirect: "error",
+      redirect: "manual",
       signal: leaving,
     })
     const { status } = response
@@ -82,7 +84,9 @@ export async function* follow(
     waitMs = Math.min(waitMs * 2, longestWaitMs)
     let askedMs = 0
     try {
-      const response = await connect(leaving.signal)
+      const answered = new AbortController()
+      void clock.sleep(silentMs, answered.signal).then(() => answered.signal.aborted || leave())
+      const response = await connect(leaving.signal).finally(() => answered.abort())
       report({ is: "heard" })
       for await (const { id, event, data } of eventsOf(response, clock, report)) {
         waitMs = 500

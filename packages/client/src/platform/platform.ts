@@ -7,15 +7,15 @@ export type PlatformOptions = {
   /** The agent platform API, `https://api.example`. */
   readonly apiUrl: string
   /** A secret key, or in a web page a publishable key for its origin. It is sent to `apiUrl` only. */
-  readonly key?: string
+  readonly key?: string | undefined
   /** Instead of the global `fetch`. */
-  readonly fetch?: Fetch
+  readonly fetch?: Fetch | undefined
   /** For tests. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
 }
 
 /** A page of a list: `limit` is 1 to 100 (default 50), `offset` starts at 0. */
-export type Page = { readonly limit?: number; readonly offset?: number }
+export type Page = { readonly limit?: number | undefined; readonly offset?: number | undefined }
 
 const timeoutMs = 12_000
 
@@ -75,13 +75,13 @@ const keysOf = (ask: Ask) => {
 /** Which changes of the registry to follow. */
 export type FollowOptions = {
   /** The id of the last change that you know; default: only new changes. */
-  readonly after?: number
+  readonly after?: number | undefined
   /** Only changes of this stack. */
-  readonly stack?: string
+  readonly stack?: string | undefined
   /** Called with the state of the connection, at first and whenever it changes. */
-  readonly onState?: (state: ConnectionState) => void
+  readonly onState?: ((state: ConnectionState) => void) | undefined
   /** Ends the loop. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 const registryOf = (ask: Ask, changes: (options?: FollowOptions) => AsyncGenerator<answers.RegistryChange, void>) => {
@@ -91,19 +91,19 @@ const registryOf = (ask: Ask, changes: (options?: FollowOptions) => AsyncGenerat
      * Public stacks by name, and with a valid key also `global` ones. `include: "schema"` adds each schema. If schemas are large,
      * a page is shorter: to continue, raise `offset` by the number of stacks received, until none come.
      */
-    list: (options: Page & { readonly q?: string; readonly include?: "schema" } = {}) =>
+    list: (options: Page & { readonly q?: string | undefined; readonly include?: "schema" | undefined } = {}) =>
       ask<readonly answers.Stack[]>("GET", "/api/registry", { query: options }),
     get: (name: string) => ask<answers.Stack>("GET", stack(name)),
     /** Entities, fields, types and views. */
-    schema: (name: string, options: { readonly version?: number } = {}) =>
+    schema: (name: string, options: { readonly version?: number | undefined } = {}) =>
       ask<answers.StackWithSchema>("GET", stack(name, "/schema"), { query: options }),
-    ast: (name: string, options: { readonly version?: number } = {}) =>
+    ast: (name: string, options: { readonly version?: number | undefined } = {}) =>
       ask<answers.StackAst>("GET", `/api/registry/stacks/${pathPart(name)}/ast`, { query: options }),
     /** All published versions, newest first. */
     versions: (name: string, page: Page = {}) =>
       ask<answers.StackVersions>("GET", stack(name, "/versions"), { query: page }),
     /** What changed between two versions for readers; default: the latest two. */
-    diff: (name: string, options: { readonly from?: number; readonly to?: number } = {}) =>
+    diff: (name: string, options: { readonly from?: number | undefined; readonly to?: number | undefined } = {}) =>
       ask<answers.Diff>("GET", stack(name, "/diff"), { query: options }),
     /**
      * Every change of the registry as it happens, in order and without gaps, across lost connections. Use `for await`;
@@ -154,7 +154,8 @@ export const createPlatform = ({ apiUrl, key, fetch, clock = systemClock }: Plat
     me: () => ask<answers.Profile>("GET", "/api/agents/me"),
     keys: keysOf(ask),
     /** What the account's keys did, by UTC day; `days` is 1 to 90 (default 30). */
-    usage: (options: { readonly days?: number } = {}) => ask<answers.Usage>("GET", "/api/usage", { query: options }),
+    usage: (options: { readonly days?: number | undefined } = {}) =>
+      ask<answers.Usage>("GET", "/api/usage", { query: options }),
     registry: registryOf(ask, async function* (options) {
       // Loaded when it is first used: most programs never follow changes.
       yield* (await import("./changes.ts")).follow(base, key, fetch, clock, errorOf, options)

@@ -1,6 +1,4 @@
 import { type Clock, systemClock } from "../http/clock.ts"
-import { ownError } from "../http/error.ts"
-import { isObject } from "../http/json.ts"
 import type { Platform } from "./platform.ts"
 
 /** A source of tokens for the relay: `createSession`, or your own. */
@@ -22,7 +20,7 @@ export type SessionOptions = {
   /** `read`, `transaction:inspect`, `transaction:send`, separated by spaces or as a list. None includes another. */
   readonly scope: string | readonly string[]
   /** For tests. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
 }
 
 /** A token is renewed after this part of its lifetime. */
@@ -30,14 +28,15 @@ const renewAt = 0.8
 const usualLifeMs = 300_000
 /** How long a call waits for a new token while the old one is still valid. */
 const patienceMs = 1000
+/** A mint that takes longer never ends: Cloudflare Workers end a request's connections and timers with it. */
+const lostMs = 15_000
 
 /** A token's lifetime in ms, from its claims. A duration doesn't depend on the clocks of two machines. */
 export const lifeOf = (token: string): number => {
   try {
     const payload = atob((token.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/"))
-    const claims: unknown = JSON.parse(payload)
-    if (!isObject(claims)) return usualLifeMs
-    const life = Number(claims["exp"]) - Number(claims["iat"])
+    const { exp, iat }: { readonly exp?: unknown; readonly iat?: unknown } = JSON.parse(payload)
+    const life = Number(exp) - Number(iat)
     return life > 0 ? life * 1000 : usualLifeMs
   } catch {
     return usualLifeMs
@@ -69,30 +68,32 @@ export const createSession = ({ platform, websocketUrl, scope, clock = systemClo
       websocket_url: websocketUrl,
       scope: typeof scope === "string" ? scope : scope.join(" "),
     })
-    if (token === "") throw ownError("unexpected-answer", "The platform answered without a token")
     const life = lifeOf(token)
     held = { token, renewAt: begun + life * renewAt, endsAt: begun + life }
     return token
   }
 
-  const minted = (): Promise<string> => {
-    minting ??= mint().finally(() => (minting = undefined))
-    return minting
+  /** @param old a token that is still valid: then a slow or unavailable platform delays nobody */
+  const minted = async (old?: string): Promise<string> => {
+    const shared = (minting ??= mint().finally(() => (minting = undefined)))
+    const waited = new AbortController()
+    const late = clock.sleep(old ? patienceMs : lostMs, waited.signal).then(() => old ?? waited)
+    const found = await Promise.race([old ? shared.catch(() => old) : shared, late]).finally(() => waited.abort())
+    if (found !== waited) return found as string
+    if (minting === shared) minting = undefined
+    return token()
+  }
+
+  const token = async (): Promise<string> => {
+    if (held === undefined || clock.now() >= held.endsAt) return minted()
+    return clock.now() < held.renewAt ? held.token : minted(held.token)
   }
 
   return {
-    token: async () => {
-      const old = held
-      if (old === undefined || clock.now() >= old.endsAt) return minted()
-      if (clock.now() < old.renewAt) return old.token
-      // While the old token is valid, a slow or unavailable platform delays nobody.
-      const waited = new AbortController()
-      const patience = clock.sleep(patienceMs, waited.signal).then(() => old.token)
-      return Promise.race([minted().catch(() => old.token), patience]).finally(() => waited.abort())
-    },
+    token,
     renew: async (refused) => {
       if (held?.token === refused) held = undefined
-      return held === undefined ? minted() : held.token
+      return token()
     },
   }
 }

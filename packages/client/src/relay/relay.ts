@@ -15,9 +15,9 @@ export type RelayOptions = {
   /** The source of tokens: `createSession`. */
   readonly session: TokenSource
   /** Instead of the global `fetch`. */
-  readonly fetch?: Fetch
+  readonly fetch?: Fetch | undefined
   /** For tests. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
 }
 
 /** Ends a call early. */
@@ -43,12 +43,12 @@ export type SimulateOptions = ChainView & {
   /** May be unsigned: signatures of zeros. */
   readonly transaction: Transaction
   /** Checks the signatures; default false. */
-  readonly sigVerify?: boolean
+  readonly sigVerify?: boolean | undefined
   /** Uses a fresh blockhash; can't be combined with `sigVerify`; default false. */
-  readonly replaceRecentBlockhash?: boolean
-  readonly innerInstructions?: boolean
+  readonly replaceRecentBlockhash?: boolean | undefined
+  readonly innerInstructions?: boolean | undefined
   /** At most 16 base58 addresses. Their state after the simulation is returned. */
-  readonly accounts?: readonly string[]
+  readonly accounts?: readonly string[] | undefined
 }
 
 const readTimeoutMs = 12_000
@@ -159,7 +159,7 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
       signature,
       searchTransactionHistory,
       signal,
-    }: { readonly signature: string; readonly searchTransactionHistory?: boolean } & Abortable) =>
+    }: { readonly signature: string; readonly searchTransactionHistory?: boolean | undefined } & Abortable) =>
       read("signature-status", { signature, searchTransactionHistory }, { signal }, readStatus),
   }
 }

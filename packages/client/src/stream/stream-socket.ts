@@ -94,12 +94,12 @@ export const openSocket = async ({ url, session, webSocket, clock, errors, hello
   let opened = false
   let fault: SvcError | undefined
   let cause: unknown
-  let heardAt = clock.now()
   /** How many characters wait for the reader. */
   let unread = 0
   const closing = new AbortController()
   let token = await session.token()
   const socket = new webSocket(url, [subprotocol, `bearer.${token}`])
+  let heardAt = clock.now()
 
   const add = (event: SocketEvent): void => {
     queue.push(event)
@@ -130,13 +130,13 @@ export const openSocket = async ({ url, session, webSocket, clock, errors, hello
     await clock.sleep(ms, closing.signal)
     return heardAt > time || closing.signal.aborted
   }
-  /** Asks a quiet server for a response. A ping has none in the protocol, a token has. */
+  /** Asks a quiet server for a response. A ping has none in the protocol, a token has. A server that doesn't open the connection is quiet too. */
   const probe = async (): Promise<void> => {
     while (!closing.signal.aborted) {
       await clock.sleep(Math.max(1, heardAt + quietMs - clock.now()), closing.signal)
       const last = heardAt
       if (clock.now() < last + quietMs || closing.signal.aborted) continue
-      sendToken()
+      if (opened) sendToken()
       if (await isHeard(last, responseMs)) continue
       add({ silent: true })
       if (!(await isHeard(last, silentMs))) close()
@@ -148,7 +148,6 @@ export const openSocket = async ({ url, session, webSocket, clock, errors, hello
     socket.send(JSON.stringify(hello()))
     heardAt = clock.now()
     void renew()
-    void probe()
   })
   socket.addEventListener("message", ({ data }) => {
     if (closing.signal.aborted) return
@@ -164,11 +163,13 @@ export const openSocket = async ({ url, session, webSocket, clock, errors, hello
     unread += size
     add({ message, size })
   })
-  // The close event follows it.
+  // In Node 22 no close event follows it if the connection never opened.
   socket.addEventListener("error", (event) => {
     if ("error" in event) cause = event.error
+    end()
   })
   socket.addEventListener("close", end)
+  void probe()
 
   return {
     /** The newest token that the server was given. */

@@ -18,15 +18,15 @@ import type { Condition } from "./where.ts"
 
 export type WatchOptions = {
   /** One record alone; views whose `needs_key` is true in the schema need it. */
-  readonly key?: string
+  readonly key?: string | undefined
   /** The first records of the view. */
-  readonly take?: number
+  readonly take?: number | undefined
   /** Only records that fulfil all conditions. The library applies them, to the first `take` records of the view. */
-  readonly where?: readonly Condition[]
+  readonly where?: readonly Condition[] | undefined
   /** Called with the state of the connection, at first and whenever it changes; while the connection is lost, before each attempt to open it again. */
-  readonly onState?: (state: ConnectionState) => void
+  readonly onState?: ((state: ConnectionState) => void) | undefined
   /** Ends the watching. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** The records of a view after a change: one map, which is changed from step to step, in the view's order if it has one. */

@@ -11,11 +11,11 @@ export type StreamOptions = {
   /** A session with the scope `read`, made for the same URL. */
   readonly session: Session
   /** The stack's schema, by which `where` knows a view's fields and their types. */
-  readonly schema?: StackSchema
+  readonly schema?: StackSchema | undefined
   /** Where the runtime has no global WebSocket, as in Node 20: a class such as that of the package `ws`. */
-  readonly webSocket?: WebSocketClass
+  readonly webSocket?: WebSocketClass | undefined
   /** For tests. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
 }
 
 /**

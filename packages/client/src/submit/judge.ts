@@ -17,7 +17,7 @@ export type Outcome =
   | { readonly state: "not-submitted"; readonly error: SvcError }
   /** It isn't on the chain and its blockhash has expired, so it can never land. A new one may be signed. */
   | { readonly state: "expired"; readonly signature: string }
-  /** `signal` ended the wait; it may still land. Call `settle` with the signature later. */
+  /** `signal` ended the wait, or it is too late to prove its end (`journal-stale`); it may still land. Call `settle` with the signature later. */
   | { readonly state: "undecided"; readonly signature: string; readonly lastError: SvcError }
 
 /** One observation about a transaction, in the order in which they happen. */
@@ -189,17 +189,16 @@ export const conclude = (known: Knowledge): Outcome | undefined => {
   // There are at least as many slots as blocks, so the look-up can't have seen a higher block.
   const lookedAt = over.height + absentUpTo - over.slot
   if (lookedAt <= lastValidBlockHeight + memory) return { state: "expired", signature }
-  const lastError = ownError(
-    "journal-stale",
-    "Too late to prove that it didn't land: providers may have dropped the history",
-    { signature, hint: "Look it up in an archive, then forget the payment by force." },
-  )
+  const lastError = ownError("journal-stale", "Too late to prove that it didn't land", {
+    signature,
+    hint: "Look in an archive whether it was paid, then forget it by force",
+  })
   return { state: "undecided", signature, lastError }
 }
 
 /** The outcome if the caller stops waiting. */
 export const giveUp = (known: Knowledge): Outcome => {
-  const aborted = ownError("aborted", "Given up by the caller", { signature: known.signature })
+  const aborted = ownError("aborted", "Aborted", { signature: known.signature })
   if (known.atLarge === 0) return { state: "not-submitted", error: known.refusal ?? aborted }
   return { state: "undecided", signature: known.signature, lastError: known.lastError ?? aborted }
 }

@@ -18,13 +18,13 @@ import type { Abortable, Commitment, Relay, SendOptions } from "../relay/relay.t
 /** Options of all functions that find out what became of a transaction. */
 export type LoopOptions = Abortable & {
   /** The commitment that counts as landed; default confirmed. A `processed` block can still be dropped. */
-  readonly commitment?: Commitment
+  readonly commitment?: Commitment | undefined
   /** How often to send the same bytes again, in ms, varied by a fifth; default 2,000; 0: never. */
-  readonly rebroadcastMs?: number
+  readonly rebroadcastMs?: number | undefined
   /** Called with every observation. */
-  readonly onStep?: (step: Step) => void
+  readonly onStep?: ((step: Step) => void) | undefined
   /** For tests. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
 } & Pick<SendOptions, "skipPreflight" | "preflightCommitment" | "minContextSlot">
 
 const usualRebroadcastMs = 2000
@@ -73,7 +73,10 @@ export const lookOnce = async (
  * Finds out up to where the chain is final. The block-height endpoint doesn't name the slot of its height. The latest
  * blockhash does, and is valid for `blockhashAge` blocks after its own.
  */
-export const viewOnce = async (relay: Relay, abortable: Abortable): Promise<Step> => {
+export const viewOnce = async (
+  relay: Relay,
+  abortable: Abortable,
+): Promise<Extract<Step, { step: "finalized" | "lookup-failed" }>> => {
   try {
     const { contextSlot, lastValidBlockHeight } = await relay.latestBlockhash({ commitment: "finalized", ...abortable })
     return { step: "finalized", height: lastValidBlockHeight - blockhashAge, slot: contextSlot }
@@ -116,6 +119,7 @@ export const settleWith = (
   const proofMs = options.isProvenHeight === true ? lookMs : doubtMs
   const ended = new AbortController()
   const over = ended.signal
+  const abortable = { signal: over }
   let known = start
 
   const take = (step: Step): void => {
@@ -128,6 +132,13 @@ export const settleWith = (
     }
   }
 
+  const look = async (searched: boolean): Promise<Step> => {
+    const step = await lookOnce(relay, known.signature, searched, abortable)
+    take(step)
+    decide()
+    return step
+  }
+
   const sender = async (transaction: string): Promise<void> => {
     const { skipPreflight, preflightCommitment, minContextSlot } = options
     const sending = { transaction, signal: over, skipPreflight, preflightCommitment, minContextSlot }
@@ -138,23 +149,21 @@ export const settleWith = (
       if (over.aborted) return
       take({ step: "sending" })
       const step = await sendOnce(relay, sending)
+      // If an earlier run sent these bytes, the chain may have them, and have forgotten their blockhash since.
+      const isRefused = step.step === "refused"
+      if (isRefused && step.error.code === "upstream_rpc_error") await look(true)
       take(step)
       decide()
       const atLarge = known.atLarge > 0
       if (atLarge && rebroadcastMs === 0) return
-      refusals = step.step === "refused" ? refusals + 1 : 0
+      refusals = isRefused ? refusals + 1 : 0
       const asked = "error" in step ? step.error.retryAfterMs : undefined
-      await clock.sleep(
-        refusals > 0
-          ? Math.max(pauseAfter(refusals, asked, clock), atLarge ? again() : 0)
-          : Math.max(again(), asked ?? 0),
-        over,
-      )
+      const pause = refusals && pauseAfter(refusals, asked, clock)
+      await clock.sleep(Math.max(pause, asked ?? 0, atLarge ? again() : 0), over)
     }
   }
 
   const looker = async (): Promise<void> => {
-    const abortable = { signal: over }
     let nextViewAt = 0
     let failures = 0
     await clock.sleep(base64 === undefined ? 0 : firstLookMs, over)
@@ -165,9 +174,7 @@ export const settleWith = (
       if (asked !== undefined) take(asked)
       // The caller's height was too low: how much isn't known.
       if (searched && !isOver(known)) nextViewAt = clock.now() + longestPauseMs
-      let step = await lookOnce(relay, known.signature, searched, abortable)
-      take(step)
-      decide()
+      let step = await look(searched)
       if (step.step === "status" && step.status === null && !searched && clock.now() >= nextViewAt) {
         step = await viewOnce(relay, abortable)
         take(step)

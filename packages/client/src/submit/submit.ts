@@ -18,7 +18,7 @@ export type SubmitOptions = LoopOptions & {
    * Awaited with the signature before the first byte leaves: store it, so that `settle` can find out after a crash. If it
    * fails, nothing is sent.
    */
-  readonly before?: (signature: string) => void | Promise<void>
+  readonly before?: ((signature: string) => void | Promise<void>) | undefined
 }
 
 export type SettleOptions = LoopOptions & {
@@ -27,7 +27,7 @@ export type SettleOptions = LoopOptions & {
   /** As on `submit`. Without `resend`, nothing is called expired before 150 blocks after the call. */
   readonly lastValidBlockHeight: bigint
   /** The same bytes as before: `settle` sends them again while the outcome is open. Without them it only looks up. */
-  readonly resend?: Transaction
+  readonly resend?: Transaction | undefined
 }
 
 const start = (

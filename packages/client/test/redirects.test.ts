@@ -1,0 +1,30 @@
+import { startReceiver } from "@svc/testing"
+import { expect, onTestFinished, test } from "vitest"
+import { createPlatform } from "../src/index.ts"
+
+/** Cloudflare's: it takes no other value, and throws before it sends anything. */
+const fetchOfWorkers: typeof fetch = async (input, init) => {
+  if (init?.redirect !== "follow" && init?.redirect !== "manual") throw new TypeError("Invalid redirect value")
+  return fetch(input, init)
+}
+
+test.each([
+  ["the runtime's fetch", fetch],
+  ["the fetch of Cloudflare Workers", fetchOfWorkers],
+])("by %s a key follows no redirect, and a response without one is read", async (_name, given) => {
+  const { url, received, answer, close } = await startReceiver()
+  const other = await startReceiver()
+  onTestFinished(async () => void (await Promise.all([close(), other.close()])))
+  const platform = createPlatform({ apiUrl: url, key: "svc_ak_x", fetch: given })
+  answer((_, response) => response.writeHead(302, { location: other.url }).end())
+  await expect(platform.me()).rejects.toMatchObject({ status: 302, code: "unexpected-answer", retryable: true })
+  answer((_, response) => response.end('{"slug":"a"}'))
+  expect(await platform.me()).toEqual({ slug: "a" })
+  expect([received.length, other.received.length]).toEqual([2, 0])
+})
+
+test("a browser tells of a redirect that its status is 0", async () => {
+  const opaque = async () => ({ status: 0, headers: new Headers(), text: async () => "", body: null })
+  const platform = createPlatform({ apiUrl: "https://api.example", fetch: opaque })
+  await expect(platform.registry.list()).rejects.toMatchObject({ code: "unexpected-answer", retryable: true })
+})
