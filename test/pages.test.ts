@@ -46,7 +46,13 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     tab.console()
     // The reference's pages are all made by one pattern: a few of them stand for the rest.
     const sample = paths.filter((path, index) => !path.startsWith("/reference/") || index % (full ? 12 : 24) === 0)
-    const opened = [...sample, "/stacks/token-swaps", "/search?q=rate+limit", "/search", "/no-such-page"]
+    const opened = [
+      ...sample,
+      "/stacks/token-swaps",
+      "/search?q=SVC_TRANSACTION_INSPECT_REQUESTS_PER_MINUTE",
+      "/search",
+      "/no-such-page",
+    ]
     for (const [index, path] of opened.entries()) {
       // A page that is resized while it is drawn moves.
       await page.setViewportSize({ width: 1280, height: 800 })

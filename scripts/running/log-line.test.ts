@@ -30,3 +30,14 @@ test("anything but a log line is shown unchanged", () => {
   fc.assert(fc.property(fc.string(), (text) => readableLine(text) === text))
   fc.assert(fc.property(fc.json(), (text) => readableLine(text) === text))
 })
+
+test("text that others wrote stays on the line and controls nothing", () => {
+  const line = {
+    level: "warn",
+    time: "",
+    msg: "a\u001b]0;t\u0007\r\nb",
+    name: "c\u202ed\u009b31m",
+    err: { message: "e\u2028f" },
+  }
+  expect(readableLine(JSON.stringify(line))).toBe("WARN  a ]0;t b name=cd 31m error=e f")
+})

@@ -1,4 +1,5 @@
 // A service's log line, for people: makes the logger's JSON readable, and leaves anything else unchanged.
+import { oneLine } from "../../packages/common/src/foreign-text.ts"
 
 /**
  * One line of a service's output, without its prefix.
@@ -20,5 +21,7 @@ export const readableLine = (line: string, isQuiet = false): string | undefined 
     ([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`,
   )
   const message = typeof err === "object" && err !== null && "message" in err ? [`error=${String(err.message)}`] : []
-  return [clock, level.toUpperCase().padEnd(5), msg, ...fields, ...message].filter((part) => part !== "").join(" ")
+  const parts = [clock, level.toUpperCase().padEnd(5), msg, ...fields, ...message].filter((part) => part !== "")
+  // It may have names that others chose: none controls the terminal.
+  return oneLine(parts.join(" "))
 }

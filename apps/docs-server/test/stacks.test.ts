@@ -219,3 +219,25 @@ test("while the API is unavailable the last copy is served with a notice; withou
   const again = "the platform can be read again"
   expect(logged).toEqual([away("the registry answered 503"), again, away("the registry answered 500"), again])
 })
+
+test("the drawing of a stack shows no character that can't be seen, and is left out where it has too many parts", async () => {
+  const view = { mode: "list", pipeline: [] }
+  const entity = {
+    name: "A\u202eb\r\n\u001bc",
+    primary_keys: ["k\u200b"],
+    fields: [],
+    views: [{ ...view, id: "v\u2028" }],
+  }
+  const views = Array.from({ length: 4000 }, (_, n) => ({ ...view, id: `view-${n}` }))
+  stacks = [
+    stack("drawn", { schema: { entities: [entity] } }),
+    stack("wide", { schema: { entities: [{ ...entity, views }] } }),
+  ]
+  const { get } = await serve()
+  const drawn = await get("/stacks/drawn")
+  expect(drawn.text).toContain("<title>Ab c</title>")
+  expect(drawn.text).not.toMatch(/(?![\n\t])\p{Cc}|[\u200b\u2028\u202e]/u)
+  const wide = await get("/stacks/wide")
+  expect(wide.text).not.toContain('class="drawing"')
+  expect(wide.text).toContain("view-3999")
+})

@@ -1,4 +1,5 @@
 import { flushCompileCache } from "node:module"
+import { visibleJson } from "@svc/common/foreign-text"
 import { processRuntime, type Runtime, runService, runProgram } from "@svc/program"
 import manifest from "../package.json" with { type: "json" }
 import { readSettings } from "./config.ts"
@@ -10,6 +11,9 @@ import { startService } from "./service.ts"
 
 const commandMs = 600_000
 
+/** What others wrote, such as a stack's description, controls no terminal. */
+const print = (result: unknown): void => console.log(visibleJson(JSON.stringify(result)))
+
 const operate = async (args: readonly string[], { env, wallClock, now, randomBytes }: Runtime): Promise<void> => {
   let close: (() => Promise<void>) | undefined
   try {
@@ -19,9 +23,9 @@ const operate = async (args: readonly string[], { env, wallClock, now, randomByt
       return { queries: opened.database.within(commandMs), applied: opened.applied }
     }
     const settings = () => readSettings(env)
-    console.log(JSON.stringify(await runCommand(args, { database, settings, wallClock, randomBytes })))
+    print(await runCommand(args, { database, settings, wallClock, randomBytes }))
   } catch (error) {
-    console.log(JSON.stringify(failureOf(error)))
+    print(failureOf(error))
     process.exitCode = 1
   } finally {
     await close?.()

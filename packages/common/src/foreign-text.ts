@@ -1,7 +1,18 @@
 // Text that others wrote is data at every place where it leaves us. What is left to a destination is its own markup.
 
-// They reorder or hide what stands beside them. The joiners of scripts and emoji stay.
-const unseen = /[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/gu
+// They reorder or hide what stands beside them, or spell a text that only programs read. Joiners and variation selectors stay where
+// scripts and emoji have them.
+const unseen = new RegExp(
+  [
+    /(?![\u200c\u200d\p{Variation_Selector}])\p{Default_Ignorable_Code_Point}/u,
+    /[\u2028-\u202e\ufff9-\ufffb]/u,
+    /(?<![\p{Emoji}\p{Script=Han}\p{Script=Mongolian}])\p{Variation_Selector}/u,
+    /(?<=[\p{ASCII}\u200c\u200d]|[\u200c\u200d]\p{Variation_Selector})[\u200c\u200d]/u,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "gu",
+)
 
 /** Text without characters that reorder a line or can't be seen. */
 export const withoutUnseen = (text: string): string => text.replaceAll(unseen, "")

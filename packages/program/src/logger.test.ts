@@ -35,3 +35,25 @@ test.runIf(existsSync("/dev/full")).each([
   ])
   expect([await child.exited, child.stderr()]).toEqual([3, told])
 })
+
+test.each([true, false])(
+  "a line has others' text in it on one line, and none of that controls a terminal or hides; at a terminal: %j",
+  async (pretty) => {
+    const hostile = "a\u001b]0;t\u0007\u009b31m\r\nb\u2028c\u202ed\u200b\u{e0041}e"
+    const source = `
+      import { createLogger } from ${JSON.stringify(import.meta.resolve("./index.ts"))}
+      const log = await createLogger({ level: "info", pretty: ${pretty}, service: "probe" })
+      const text = ${JSON.stringify(hostile)}
+      log.info({ text, deep: [{ text }] }, text)
+      log.error({ err: new Error(text) }, "failed")`
+    const child = startProcess(process.execPath, ["--input-type=module", "-e", source])
+    await child.exited
+    // Pretty lines have colors.
+    const shown = child.stdout().replaceAll(/\p{Cc}\[\d+m/gu, "")
+    expect(shown).not.toMatch(/(?!\n)\p{Cc}|[\u200b\u2028\u202e\u{e0041}]/u)
+    const lines = shown.trimEnd().split("\n")
+    expect(lines[0]).toContain("b")
+    if (!pretty) expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([hostile, "failed"])
+    else expect(lines[1]).toContain("text: ")
+  },
+)

@@ -1,4 +1,5 @@
 import { write, writeSync } from "node:fs"
+import { oneLine, visibleJson, withoutUnseen } from "@svc/common/foreign-text"
 import { pino, type Logger, type LoggerOptions } from "pino"
 
 type LogLevel = "debug" | "info" | "warn" | "error" | "silent"
@@ -67,7 +68,7 @@ const batches = () => {
   })
   return {
     write: (line: string): void => {
-      if (waiting.length < mostWaiting) waiting += line
+      if (waiting.length < mostWaiting) waiting += isPlain.test(line) ? line : visibleJson(line)
       if (waiting.length >= batchBytes) begin()
     },
     flush: (call: (error?: Error) => void): void => {
@@ -76,6 +77,9 @@ const batches = () => {
     },
   }
 }
+
+// Nearly all lines are.
+const isPlain = /^[\n\x20-\x7e]*$/
 
 // The process has one standard output.
 let output: ReturnType<typeof batches> | undefined
@@ -89,5 +93,12 @@ const unlessSucceeded: Required<NonNullable<LoggerOptions["hooks"]>>["logMethod"
 // Loaded only for a person at a terminal.
 const prettyStream = async () => {
   const { default: pretty } = await import("pino-pretty")
-  return pretty({ colorize: true, ignore: "pid,hostname,service", translateTime: "SYS:HH:MM:ss", sync: true })
+  const lines = pretty({ colorize: true, ignore: "pid,hostname,service", translateTime: "SYS:HH:MM:ss", sync: true })
+  return { write: (line: string) => void lines.write(`${JSON.stringify(JSON.parse(line), shownText)}\n`) }
+}
+
+// What others wrote, such as the name of a field, doesn't control the terminal and begins no line. A stack has several.
+const shownText = (name: string, value: unknown): unknown => {
+  if (typeof value !== "string") return value
+  return name === "stack" ? withoutUnseen(value.replaceAll(/(?![\n\t])\p{Cc}/gu, "")) : oneLine(value)
 }

@@ -19,6 +19,7 @@ export { createNavigation, hasText } from "./navigation.ts"
 export { longestRendered, renderPage } from "./render-page.ts"
 export {
   changeSchema,
+  longestStackPage,
   minuteOf,
   type Stack,
   type StackChange,

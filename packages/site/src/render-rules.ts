@@ -43,7 +43,8 @@ const show = (
 /** `{#anchor}` behind a heading is no text. */
 const dropAnchor = (inline: Token | undefined): void => {
   const last = inline?.children?.at(-1)
-  if (last?.type === "text") last.content = readHeading(last.content).text
+  const isOwn = inline !== undefined && readHeading(inline.content).id !== undefined
+  if (isOwn && last?.type === "text") last.content = readHeading(last.content).text
 }
 
 export const codeBlock = (html: string, language: string, title = ""): string =>

@@ -54,11 +54,12 @@ export const minuteOf = (time: string): string => `${time.slice(0, 16).replace("
 
 type Urls = { readonly baseUrl: string; readonly apiUrl: string }
 
-// What an owner wrote is text: none of it may become markup or leave its line.
+// What an owner wrote is text: none of it may become markup, or a character that can't be seen, or leave its line.
 const text = (given: string): string =>
   oneLine(given)
     .replaceAll(/\s+/g, " ")
-    .replaceAll(/[\\`*_{}[\]<>#|~!]/g, String.raw`\$&`)
+    .replaceAll(/[\\`*_{}[\]<>#|~!]|&(?=#?\w+;)|^[-+=:]/g, String.raw`\$&`)
+    .replace(/^(\d{1,9})([.)])/, String.raw`$1\$2`)
 const code = (given: string): string =>
   `\`${oneLine(given)
     .replaceAll(/\s+/g, " ")
@@ -68,18 +69,34 @@ const code = (given: string): string =>
 const table = (heads: readonly string[], rows: readonly (readonly string[])[]): string =>
   [heads, heads.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n")
 
+/** The most characters of a stack's page; what is longer is cut off. */
+export const longestStackPage = 200_000
+
+/** Writes one after the other until they fill a page. */
+const fill = <T, W extends string | readonly string[]>(all: readonly T[], write: (one: T) => W): W[] => {
+  const written: W[] = []
+  let length = 0
+  for (const one of all) {
+    const next = write(one)
+    written.push(next)
+    length += String(next).length
+    if (length >= longestStackPage) break
+  }
+  return written
+}
+
 const entityText = ({ name, primary_keys: keys, fields, views }: StackEntity): string =>
   [
     `## ${text(name)}`,
     `Primary ${keys.length === 1 ? "key" : "keys"}: ${keys.map(code).join(", ")}. Fields of ${code(name)}:`,
     table(
       ["Field", "Type", "May be null"],
-      fields.map(({ path, rust_type: type, nullable }) => [code(path), code(type), nullable ? "yes" : "no"]),
+      fill(fields, ({ path, rust_type: type, nullable }) => [code(path), code(type), nullable ? "yes" : "no"]),
     ),
     "Views:",
     table(
       ["View", "Mode", "Key", "Pipeline"],
-      views.map(({ id, mode, needs_key, key_field, pipeline }) => [
+      fill(views, ({ id, mode, needs_key, key_field, pipeline }) => [
         code(id),
         text(mode),
         `${typeof key_field === "string" ? code(key_field) : ""}${needs_key === true ? " (required)" : ""}`.trim(),
@@ -93,7 +110,7 @@ const typesText = (types: readonly z.infer<typeof typeSchema>[]): string =>
     ? ""
     : `## Types\n\n${table(
         ["Type", "Members"],
-        types.map(({ name, fields, variants = [] }) => [
+        fill(types, ({ name, fields, variants = [] }) => [
           code(name),
           (fields?.map((field) => `${field.name}: ${field.type}`) ?? variants).map(code).join(", "),
         ]),
@@ -123,7 +140,7 @@ export const stackMarkdown = (stack: Stack, urls: Urls): string => {
   const about = oneLine(description ?? "")
   const names = oneLine(entities.map((entity) => entity.name).join(", ")) || "see its schema"
   const whole = `The stack ${name}${about === "" ? "" : `: ${about}`}. Entities: ${names}.`
-  return page(name, Array.from(whole).slice(0, 300).join(""), [
+  return page(name, text(Array.from(whole).slice(0, 300).join("")), [
     text(about),
     deprecation(stack, urls),
     [
@@ -134,7 +151,7 @@ export const stackMarkdown = (stack: Stack, urls: Urls): string => {
     ].join("\n"),
     `## Get the schema\n\n\`\`\`sh\ncurl ${api}/schema\n\`\`\`\n\n\`\`\`sh\nnpx -y ${urls.baseUrl}/cli/svc.tgz explore ${name} --json\n\`\`\``,
     entities.length === 0 ? "A page can't show this schema. Get it as above." : "",
-    ...entities.map(entityText),
+    ...fill(entities, entityText),
     typesText(types),
   ])
 }
@@ -165,7 +182,7 @@ const changesText = (changes: readonly StackChange[], { apiUrl, baseUrl }: Urls)
 const listText = (stacks: readonly Stack[], { baseUrl }: Urls): string =>
   table(
     ["Stack", "What it has", "Entities", "Version", "Relay", "Status"],
-    stacks.map(({ name, description, version, relay, deprecated, schema }) => [
+    fill(stacks, ({ name, description, version, relay, deprecated, schema }) => [
       `[${name}](${baseUrl}/stacks/${encodeURIComponent(name)}.md)`,
       text(description ?? ""),
       schema.entities.map((entity) => code(entity.name)).join(", "),

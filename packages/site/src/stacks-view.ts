@@ -1,3 +1,4 @@
+import { oneLine } from "@svc/common/foreign-text"
 import { html, raw } from "hono/html"
 import { type Html, type Look, frame } from "./frame.ts"
 import type { SitePage } from "./markdown.ts"
@@ -14,8 +15,9 @@ const heads: Readonly<Record<Column, string>> = { key: "Primary keys", entity: "
 
 const short = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
 
-const box = (column: Column, y: number, text: string): Html => {
+const box = (column: Column, y: number, given: string): Html => {
   const [x, width] = columns[column]
+  const text = oneLine(given)
   return html`<rect class="${column}" x="${x}" y="${y - 13}" width="${width}" height="26" rx="6" /><text x="${x + 10}" y="${y + 4}">${short(text, Math.floor(width / 8))}<title>${text}</title></text>`
 }
 
@@ -28,8 +30,13 @@ const line = (from: Column, y1: number, to: Column, y2: number): Html => {
 
 const mean = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0) / numbers.length
 
+// Nobody could find anything among more, and drawing thousands would hold up other requests.
+const mostBoxes = 300
+
 /** Keys to the left, entities in the middle, views to the right: a key that two entities share joins them. */
-const stackDrawing = (entities: readonly StackEntity[]): Html => {
+const stackDrawing = (entities: readonly StackEntity[]): Html | "" => {
+  const count = entities.reduce((sum, { primary_keys: own, views }) => sum + 1 + own.length + views.length, 0)
+  if (count > mostBoxes) return ""
   const lines: Html[] = []
   const boxes: Html[] = []
   let top = first

@@ -52,7 +52,7 @@ export const readRegistry = async (context: Context, api: Api, include?: "schema
 const missing = (kind: string, name: string, names: readonly string[], command: string): CliError => {
   const near = nearest(name, names)
   const hint = near.length === 0 ? `There is no ${kind} at all.` : `Nearest: ${near.join(", ")}.`
-  const next = `Next: ${command} ${near[0] ?? ""}`.trim()
+  const next = ["Next:", command, ...near.slice(0, 1).map(shellWord)].join(" ")
   return new CliError(`${kind}-not-found`, `There is no ${kind} named ${JSON.stringify(name)}. ${hint}`, { next })
 }
 
@@ -90,4 +90,4 @@ export const named = <Item>(
 
 /** The entity of a stack with this name. Throws entity-not-found with the nearest names. */
 export const entityOf = ({ name: stack, schema }: StackWithSchema, wanted: string): Entity =>
-  named("entity", wanted, schema.entities, ({ name }) => name, `svc explore ${stack}`)
+  named("entity", wanted, schema.entities, ({ name }) => name, `svc explore ${shellWord(stack)}`)

@@ -1,3 +1,4 @@
+import { shellWord } from "@svc/common/foreign-text"
 import { isObject, parseJson } from "@svc/common/json-object"
 import type { Context, Outcome } from "../command.ts"
 import { CliError, onCode } from "../errors.ts"
@@ -39,11 +40,14 @@ export const readLocked = async (): Promise<readonly Locked[]> => {
   return stacks.map(lockedOf)
 }
 
-export const noteDeprecated = (context: Context, { name, deprecated }: Stack): void => {
+export const noteDeprecated = (
+  { note }: Pick<Context, "note">,
+  { name, deprecated }: Pick<Stack, "name" | "deprecated">,
+): void => {
   if (deprecated === undefined) return
   const { message, successor } = deprecated
-  const instead = successor === undefined ? "" : ` Its successor: svc explore ${successor}`
-  context.note(`${name} is deprecated: ${message}${instead}`)
+  const instead = successor === undefined ? "" : ` Its successor: svc explore ${shellWord(successor)}`
+  note(`${name} is deprecated: ${message}${instead}`)
 }
 
 const orderOf = ({ name, api_url }: Locked): string => `${name} ${api_url}`

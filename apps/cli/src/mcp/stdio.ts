@@ -6,6 +6,7 @@ import {
   type JSONRPCMessage,
   type Transport,
 } from "@modelcontextprotocol/server"
+import { visibleJson } from "@svc/common/foreign-text"
 import { isObject, type JsonObject, parseJson } from "@svc/common/json-object"
 import { isDeeper } from "@svc/common/json-text"
 import { faultCodes, mostDepth, ownError, ownResult, readMessage, type RpcError, unfitMeta, writtenId } from "@svc/mcp"
@@ -49,8 +50,9 @@ export const createLines = (input: Readable, output: Writable) => {
   const open = new Set<unknown>()
   let allSent = (): void => {}
 
-  const write = (text: string): Promise<void> =>
-    new Promise((resolve) => void output.write(`${text}\n`, () => resolve()))
+  // Some clients end a line at more than \n, such as at U+2028, as Node's readline does.
+  const write = (json: string): Promise<void> =>
+    new Promise((resolve) => void output.write(`${visibleJson(json)}\n`, () => resolve()))
   const fail = (id: string, { code, message }: RpcError): void =>
     void write(`{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message })}}`)
 

@@ -1,8 +1,9 @@
-import { setTimeout as delay } from "node:timers/promises"
+import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises"
 import { readAtMost } from "@svc/common/read-at-most"
 import type { Logger } from "@svc/program"
 import {
   changeSchema,
+  longestStackPage,
   minuteOf,
   type Stack,
   type StackChange,
@@ -43,7 +44,7 @@ const idleMs = 60_000
  * What is read at most; the rest of the registry has to be read from the API. Large schemas fill a list early: the stacks behind
  * them are read alone, some at a time, those with smaller schemas in full.
  */
-const most = { lists: 5, bytes: 8 * 2 ** 20, alone: 20, bytesAlone: 65_536, pageCharacters: 200_000 } as const
+const most = { lists: 5, bytes: 8 * 2 ** 20, alone: 20, bytesAlone: 65_536 } as const
 
 const headSchema = stackSchema.omit({ schema: true }).extend({ content_hash: z.string().default("") })
 type Head = z.infer<typeof headSchema>
@@ -182,12 +183,17 @@ export const createRegistry = ({
           .safeParse(latest === "" ? undefined : JSON.parse(latest))
         const changes = readable(changeSchema, feed.data?.changes ?? []).toReversed()
         const urls = { apiUrl, baseUrl }
-        const texts = new Map([["stacks", stacksMarkdown(stacks, changes, urls)]])
-        for (const stack of stacks) texts.set(`stacks/${stack.name}`, stackMarkdown(stack, urls))
-        const pages = texts
-          .entries()
-          .map(([slug, text]) => [slug, readPage(text.slice(0, most.pageCharacters), `${slug}.md`, slug)] as const)
-        copy = { stacks: new Map(stacks.map((stack) => [stack.name, stack])), pages: new Map(pages), changes, version }
+        const texts = [
+          ["stacks", () => stacksMarkdown(stacks, changes, urls)] as const,
+          ...stacks.map((stack) => [`stacks/${stack.name}`, () => stackMarkdown(stack, urls)] as const),
+        ]
+        const pages = new Map<string, Page>()
+        for (const [slug, write] of texts) {
+          pages.set(slug, readPage(write().slice(0, longestStackPage), `${slug}.md`, slug))
+          // A large one takes long enough: others get their turn.
+          await nextTurn()
+        }
+        copy = { stacks: new Map(stacks.map((stack) => [stack.name, stack])), pages, changes, version }
         onChange()
       }
       if (isFailing) log.info("the platform can be read again")

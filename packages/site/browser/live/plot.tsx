@@ -50,9 +50,9 @@ const daily = {
   incrs: [1, 2, 7, 14, 28].map((days) => days * daySeconds),
 }
 
-/** A single moment, which the library would spread over days, stands in the middle of a minute. */
-const moments = (_: uPlot, least: number, most: number): uPlot.Range.MinMax =>
-  least === most ? [least - 30, most + 30] : [least, most]
+/** A single moment, which the library would spread over days, stands in the middle of a minute. Without a point there is no time to show. */
+const moments = (_: uPlot, least: number | null, most: number | null): uPlot.Range.MinMax =>
+  least !== null && least === most ? [least - 30, least + 30] : [least, most]
 
 const optionsFor = (place: HTMLElement, { names, colors, height, isLog, isDaily }: Drawn): uPlot.Options => {
   const format = isDaily ? day : timeOfDay

@@ -23,7 +23,7 @@ export const numberText = (value: unknown): string | undefined => {
   return typeof value === "string" && (integer.test(value) || /^-?\d{1,40}\.\d{1,40}$/.test(value)) ? value : undefined
 }
 
-const timePath = /(?:^|[._])(?:timestamp|time|\w*_time|\w*_at)$/
+const timePath = /(?:^|[._])(?:timestamp|time)$|_at$/
 /** Milliseconds since 1970, of a field whose name says that it is a time: seconds or milliseconds. */
 export const timeOf = (path: string, value: unknown): number | undefined => {
   const number = timePath.test(path) && integer.test(String(value)) ? Number(value) : 0
