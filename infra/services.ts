@@ -1,11 +1,14 @@
 // The services of this repository, one per row, and how Node runs each. Used by `pnpm start`, and by the image's health check and
 // smoke test.
 
+/** The services that have an image. */
+export type App = "docs-server" | "relay" | "platform-api"
+
 export type Service = {
   /** Its name for people, and the prefix of its log lines under `pnpm start`. */
   readonly name: string
   /** Its folder, from the repository's root. */
-  readonly folder: string
+  readonly folder: `apps/${App}` | `packages/${string}`
   /** Listens here when `PORT` is unset. */
   readonly defaultPort: number
   /** Sets its port under `pnpm start`. */

@@ -95,6 +95,7 @@ PRIVATE_DIR=$work/private
 mkdir -m 0700 "$PRIVATE_DIR"
 set -x
 source install.sh
+[ "$(stat --format=%a infra/.env)" = 600 ]
 export CURL_CA_BUNDLE=$work/root.crt
 curl -fsS https://docs.localhost/llms.txt >/dev/null
 curl -fsS https://relay.localhost/health >/dev/null

@@ -4,7 +4,7 @@ import { createSocket } from "node:dgram"
 import { once } from "node:events"
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:https"
-import { type AddressInfo, createServer as createTcpServer } from "node:net"
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { generateSigningKey, publicJwks, readSigningKeys } from "@svc/session-token"
@@ -17,7 +17,7 @@ import {
   startRedis,
   testRuntime,
 } from "@svc/testing"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest"
 import { docsChecks } from "../../apps/docs-server/src/doctor.ts"
 import { platformChecks } from "../../apps/platform-api/src/operator/doctor.ts"
 import { relayChecks } from "../../apps/relay/src/doctor.ts"
@@ -25,7 +25,7 @@ import { createStoreKeys } from "../../packages/limits/src/store-keys.ts"
 import { runDoctor } from "../../packages/program/src/doctor.ts"
 import { checkPublicUrl } from "../../packages/program/src/public-url.ts"
 import { checkClock } from "../../packages/program/src/requests.ts"
-import { beforeTests, startService, testProcess } from "../../test/start-service.ts"
+import { beforeTests, startService, testProcess, testReceiver } from "../../test/start-service.ts"
 import { makeCertificate } from "./certificate.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -140,6 +140,7 @@ beforeAll(async () => {
     "/platform/.well-known/jwks.json": { body: jwks },
     "/relay/health": { body: { transactions: {} } },
     "/docs/health": { body: { pages: 1 } },
+    "/health": { body: { status: "degraded", database: "unavailable" }, status: 503 },
     "/hidden/health": { body: { database: "ok" } },
     "/docs/livez": { body: {} },
     "/moved/livez": { body: {}, status: 308, headers: { location: "https://api.example.com/livez" } },
@@ -219,6 +220,7 @@ const faults: Readonly<Record<App, Readonly<Record<string, readonly Fault[]>>>> 
     ],
     provider: [
       ["an unavailable provider", { SVC_TRANSACTION_RPC_URL: `http://${away}/?key=secret` }, /ECONNREFUSED/],
+      ["no provider at its URL", { SVC_TRANSACTION_RPC_URL: "{others}/docs/health" }, /report its chain \(HTTP 200\)/],
       ["another chain", { SVC_TRANSACTION_READ_FALLBACK_URLS: "{others}/other-chain" }, /devnet/],
     ],
     "provider-lag": [["a provider that lags", { SVC_TRANSACTION_RPC_URL: "{others}/lagging" }, /60\d s/]],
@@ -241,7 +243,7 @@ const faults: Readonly<Record<App, Readonly<Record<string, readonly Fault[]>>>> 
   "platform-api": {
     "client-address": [["a proxy that hides addresses", { SVC_API_URL: "{others}/hidden" }, /ignored/]],
     database: [
-      ["a role that only reads", db("svc_reader"), /only read/, /alter role/],
+      ["a role that only reads", db("svc_reader"), /only read/, /alter role .* alter database .* alter system/],
       ["no free connection", db("svc_late"), /53300/, /alter role/],
       [
         "a short limit of the role's statements",
@@ -253,7 +255,7 @@ const faults: Readonly<Record<App, Readonly<Record<string, readonly Fault[]>>>> 
         "a short limit of the role's transactions",
         db("svc_idle"),
         /idle_in_transaction_session_timeout below a second/,
-        /alter role svc_idle reset idle_in/,
+        /alter role svc_idle reset idle_in.* alter system reset idle_in/,
       ],
       ["no such database", { DATABASE_URL: "{db:svc_owner}x" }, /3D000/, /its name/],
       ["no such host", { DATABASE_URL: "postgres://db.invalid/a" }, /ENOTFOUND|AGAIN/, /name/],
@@ -318,6 +320,7 @@ const warnings: typeof faults = {
         /HOOK_URL .*ECONNREFUSED/,
       ],
     ],
+    port: [["a running service that is degraded", { PORT: "{others port}" }, /503/, /log/]],
     rights: [
       ["the tables' owner", db("svc_owner"), /owner/],
       ["a superuser", db("postgres"), /superuser/],
@@ -355,12 +358,24 @@ test.each(rows)("$name: $verdict of $app, with the next step", async ({ verdict,
   expect(seen.stdout).not.toMatch(/secret|hunter2|:pw@/)
 })
 
+/** What doctor says of the limits' store at this URL, or else at the tests' own. */
+const storeFindings = async (url = store.url) => {
+  const { findings } = await examine("relay", { ...sound.relay, SVC_LIMITS_URL: url })
+  return findings.filter(({ check }) => check === "limits-store")
+}
+
+/** A TCP server that does this with each connection, until the test is over. Resolves to its port. */
+const startTcp = async (serve: (socket: Socket) => void): Promise<number> => {
+  const server = createTcpServer(serve)
+  await once(server.listen(0, "127.0.0.1"), "listening")
+  onTestFinished(() => void server.close())
+  return (server.address() as AddressInfo).port
+}
+
 test("replicas that count under another prefix are found, not the service's own", async () => {
-  const found = async () =>
-    (await examine("relay", sound.relay)).findings.filter(({ check }) => check === "limits-store")
   await store.command(`ZADD ${createStoreKeys("svc", "relay").replicas} 1 own`)
   await store.command(`ZADD ${createStoreKeys("other", "platform-api").replicas} 1 another`)
-  expect(await found()).toMatchObject([
+  expect(await storeFindings()).toMatchObject([
     {
       verdict: "warn",
       text: expect.stringMatching(/platform-api.*"other".*"svc"/) as string,
@@ -368,7 +383,17 @@ test("replicas that count under another prefix are found, not the service's own"
     },
   ])
   await store.command(`DEL ${createStoreKeys("other", "platform-api").replicas}`)
-  expect(await found()).toMatchObject([{ verdict: "pass" }])
+  expect(await storeFindings()).toMatchObject([{ verdict: "pass" }])
+})
+
+test("a replica at the public URL that serves other keys is found", async () => {
+  const url = `${others.url}/platform/.well-known/jwks.json`
+  const own = await (await fetch(url)).text()
+  let asked = 0
+  const proxy = await testReceiver()
+  proxy.answer((_request, response) => response.end(asked++ === 0 ? own : '{"keys":[]}'))
+  const { findings } = await examine("platform-api", { ...sound["platform-api"], SVC_API_URL: proxy.url })
+  expect(findings).toContainEqual(expect.objectContaining({ check: "signing-key", verdict: "fail" }))
 })
 
 test("several platform processes that count limits for themselves are found", async () => {
@@ -390,24 +415,20 @@ test("several platform processes that count limits for themselves are found", as
 test("a store that takes no writes is found, and the check writes nothing", async () => {
   const full = await startRedis()
   try {
-    const storeFindings = async () => {
-      const { findings } = await examine("relay", { ...sound.relay, SVC_LIMITS_URL: full.url })
-      return findings.filter(({ check }) => check === "limits-store")
-    }
     for (const [name, value, code, next] of [
       ["maxmemory", "1", "OOM", /maxmemory/],
       ["min-replicas-to-write", "1", "NOREPLICAS", /replicas/],
     ] as const) {
       await full.command(`CONFIG SET ${name} ${value}`)
-      expect(await storeFindings()).toMatchObject([
+      expect(await storeFindings(full.url)).toMatchObject([
         { verdict: "fail", text: expect.stringContaining(code) as string, next: expect.stringMatching(next) as string },
       ])
       await full.command(`CONFIG SET ${name} 0`)
     }
-    expect(await storeFindings()).toMatchObject([{ verdict: "pass" }])
+    expect(await storeFindings(full.url)).toMatchObject([{ verdict: "pass" }])
     await expect(full.command("LSET svc:doctor 0 x")).rejects.toThrow(/no such key/)
     await full.command("CONFIG SET requirepass x")
-    const [locked] = await storeFindings()
+    const [locked] = await storeFindings(full.url)
     expect([locked?.text, locked?.next]).toEqual([
       expect.stringContaining("NOAUTH"),
       expect.stringContaining("password"),
@@ -418,18 +439,28 @@ test("a store that takes no writes is found, and the check writes nothing", asyn
 })
 
 test("a store that refuses each connection at once is found, with its own words", async () => {
-  const refusing = createTcpServer((socket) => socket.end("-ERR max number of clients reached\r\n"))
-  await once(refusing.listen(0, "127.0.0.1"), "listening")
-  const { port } = refusing.address() as AddressInfo
-  const { findings } = await examine("relay", { ...sound.relay, SVC_LIMITS_URL: `redis://localhost:${port}` })
-  expect(findings.filter(({ check }) => check === "limits-store")).toMatchObject([
+  const port = await startTcp((socket) => socket.end("-ERR max number of clients reached\r\n"))
+  expect(await storeFindings(`redis://localhost:${port}`)).toMatchObject([
     {
       verdict: "fail",
       text: expect.stringContaining("ERR max number of clients reached") as string,
       next: expect.stringContaining("maxclients") as string,
     },
   ])
-  refusing.close()
+  expect(await storeFindings(`rediss://127.0.0.1:${port}`)).toMatchObject([
+    { verdict: "fail", next: expect.stringContaining("no TLS") as string },
+  ])
+})
+
+test("a store that accepts connections and stays silent is found, and the check ends", async () => {
+  const port = await startTcp(() => {})
+  expect(await storeFindings(`redis://localhost:${port}`)).toMatchObject([
+    {
+      verdict: "fail",
+      text: expect.stringContaining("no reply") as string,
+      next: expect.stringContaining("frozen") as string,
+    },
+  ])
 })
 
 test("too few open files for the connections are found", async () => {
@@ -488,12 +519,12 @@ test("a viewer key that was revoked, or belongs to other pages, is found", async
 test("an unknown certificate authority leads to NODE_EXTRA_CA_CERTS, and latency isn't reported as a wrong clock", async () => {
   const unknown = createServer(certificate(90), (_request, response) => response.end("{}")).listen(0, "127.0.0.1")
   await once(unknown, "listening")
-  const url = `https://localhost:${(unknown.address() as AddressInfo).port}`
+  const url = `https://127.0.0.1:${(unknown.address() as AddressInfo).port}`
   const findings = await checkPublicUrl("relay", "SVC_RELAY_URL", url, Date.now())
   unknown.close()
   expect(findings.at(-1)).toMatchObject({
     check: "public-url",
-    next: expect.stringContaining("NODE_EXTRA_CA_CERTS") as string,
+    next: expect.stringMatching(/export NODE_EXTRA_CA_CERTS .* --env-file/) as string,
   })
   expect(checkClock("the database", 2_000, [1_000, 9_000], 0)).toMatchObject([{ verdict: "pass" }])
 })
@@ -520,6 +551,7 @@ test.each([
   ],
   ["that wasn't renewed in time is reported, however short its lifetime", 1, 0.9, "warn", /ends in [12] hours/],
   ["that has expired fails", 1, 2, "fail", /has expired/],
+  ["that isn't valid yet fails", 1, -1, "fail", /isn't valid yet/],
 ])("a certificate %s", async (_what, days, passed, verdict, text) => {
   const server = createServer(certificate(days), (_request, response) => response.end("{}")).listen(0, "127.0.0.1")
   await once(server, "listening")

@@ -3,9 +3,9 @@ import { readConfig as readDocsConfig } from "../../apps/docs-server/src/config.
 import { readSettings as readPlatformSettings } from "../../apps/platform-api/src/config.ts"
 import { readConfig as readRelayConfig } from "../../apps/relay/src/config.ts"
 
-type Environment = Readonly<Record<string, string | undefined>>
+import type { App } from "../services.ts"
 
-export type App = "docs-server" | "relay" | "platform-api"
+type Environment = Readonly<Record<string, string | undefined>>
 
 /** A service's configuration from its environment, or a ConfigError. */
 export const readers: Readonly<Record<App, (env: Environment) => unknown>> = {
@@ -18,7 +18,7 @@ export const readers: Readonly<Record<App, (env: Environment) => unknown>> = {
 export const image = { HOST: "0.0.0.0", NODE_ENV: "production", SVC_DATA_DIR: "/data" }
 export const secrets = { DATABASE_URL: "postgres://db.example/svc", SVC_TRANSACTION_RPC_URL: "https://rpc.example.com" }
 
-export const apps: readonly App[] = ["docs-server", "relay", "platform-api"]
+export const apps = Object.keys(readers) as readonly App[]
 
 /** The names of all variables that a service reads. */
 export const settingNames = async (app: App): Promise<readonly string[]> => {

@@ -5,8 +5,8 @@ import { generateSigningKey, readSigningKeys, type SigningKeys } from "@svc/sess
 import type { Config } from "./config.ts"
 import { closeDataFolder } from "./data-folder.ts"
 
-const advice =
-  "create one key for all replicas with `node src/main.ts session-key generate` and set SVC_SESSION_SIGNING_KEY"
+/** How an operator makes the key that all replicas share. */
+export const keyAdvice = "make one with the command `session-key generate`, and set SVC_SESSION_SIGNING_KEY_FILE"
 
 /**
  * Writes the key file once, completely, and readable only by its owner. If another process was faster, its file is
@@ -31,7 +31,7 @@ export const readGivenKeys = async (
   const keys = await textOrFile(env, "SVC_SESSION_SIGNING_KEY", readSigningKeys)
   const given = (name: string): string => env[name]?.trim() ?? ""
   if (keys === undefined && given("NODE_ENV") === "production" && given("DATABASE_URL") !== "")
-    throw new ConfigError([`SVC_SESSION_SIGNING_KEY: is required in production: ${advice}`])
+    throw new ConfigError([`SVC_SESSION_SIGNING_KEY: is required in production: ${keyAdvice}`])
   return keys
 }
 
@@ -40,7 +40,7 @@ export const keepSigningKeys = async (
   config: Pick<Config, "dataFolder" | "databaseUrl">,
   warn: (message: string) => void,
 ): Promise<SigningKeys> => {
-  if (config.databaseUrl !== undefined) warn(`all replicas need the same signing key: ${advice}`)
+  if (config.databaseUrl !== undefined) warn(`all replicas need the same signing key: ${keyAdvice}`)
   closeDataFolder(config.dataFolder)
   const path = join(config.dataFolder, "session-signing-key.json")
   if (!existsSync(path)) await makeFile(path)

@@ -15,6 +15,7 @@ const refusals: Readonly<Record<string, string>> = {
   NOPERM: "Give the user of SVC_LIMITS_URL the right to write keys with the prefix SVC_LIMITS_PREFIX.",
   NOREPLICAS: "Start its replicas, or lower its min-replicas-to-write.",
   "ERR max number of clients": "Raise its maxclients, or end connections of other programs: each replica uses one.",
+  "no reply": "Check whether it is overloaded or frozen.",
   "ERR AUTH": "Give it a password (requirepass), or take the one in SVC_LIMITS_URL out.",
 }
 const refusalStep = (refusal: string): string | undefined =>

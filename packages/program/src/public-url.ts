@@ -1,7 +1,8 @@
+import { isIP } from "node:net"
 import { connect } from "node:tls"
 import { isLoopback } from "@svc/common/loopback"
 import { type Finding, fail, pass, warn } from "./doctor.ts"
-import { ask, redirected, type Service, serviceOf, stepAfter } from "./requests.ts"
+import { ask, notYetValid, redirected, type Service, serviceOf, stepAfter } from "./requests.ts"
 
 type Validity = { readonly from: number; readonly to: number }
 
@@ -9,7 +10,9 @@ type Validity = { readonly from: number; readonly to: number }
 const validityOf = ({ hostname, port }: URL): Promise<Validity | undefined> =>
   new Promise((resolve) => {
     // Whether it is trusted is what the request has told.
-    const target = { host: hostname, port: Number(port || 443), servername: hostname }
+    const host = hostname.replace(/^\[|\]$/g, "")
+    // TLS has no server names that are addresses.
+    const target = { host, port: Number(port || 443), servername: isIP(host) === 0 ? host : "" }
     const socket = connect({ ...target, rejectUnauthorized: false })
     const end = (validity?: Validity): void => {
       socket.destroy()
@@ -33,6 +36,7 @@ const certificate = async (variable: string, url: URL, at: number): Promise<read
   const { from, to } = (await validityOf(url)) ?? {}
   if (from === undefined || to === undefined || Number.isNaN(to - from)) return []
   const next = "Renew it, and look why it wasn't renewed by itself."
+  if (from > at) return [fail("certificate", `the certificate of ${variable} isn't valid yet`, notYetValid)]
   if (to < at) return [fail("certificate", `the certificate of ${variable} has expired`, next)]
   const left = to - at
   const text = `the certificate of ${variable} ends in ${left < 2 * dayMs ? `${Math.floor(left / hourMs)} hours` : `${Math.floor(left / dayMs)} days`}`

@@ -6,7 +6,9 @@ import { type Finding, fail, pass, warn } from "./doctor.ts"
 const deadlineMs = 8_000
 
 const unknownAuthority =
-  "Set NODE_EXTRA_CA_CERTS to the root certificate of its authority, which this machine doesn't know."
+  "This machine doesn't know its authority: export NODE_EXTRA_CA_CERTS with the path of its root certificate. Node doesn't read it from an --env-file."
+/** The next step for a certificate that isn't valid yet. */
+export const notYetValid = "Synchronise this machine's clock (NTP), or wait until the certificate is valid."
 const noTls = "It has no TLS at this port: use http://, or its TLS port."
 /** The next step after a failure that names its own reason. */
 const steps: Readonly<Record<string, string>> = {
@@ -16,6 +18,8 @@ const steps: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
+  CERT_NOT_YET_VALID: notYetValid,
   CERT_HAS_EXPIRED: "Renew its certificate, or that of its authority, which can be in NODE_EXTRA_CA_CERTS.",
   ERR_TLS_CERT_ALTNAME_INVALID: "Use the name that its certificate is for, or a certificate for this name.",
   ERR_SSL_WRONG_VERSION_NUMBER: noTls,

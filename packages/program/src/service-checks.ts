@@ -79,8 +79,12 @@ const checkPort = async (service: Service, host: string, setting: string, port: 
     host.includes(":") ? `[${host}]` : host,
   ]
   const answers = await Promise.all(hosts.map((one) => ask(`http://${one}:${port}/health`)))
-  if (answers.some((answer) => "body" in answer && serviceOf(answer.body) === service))
-    return pass("port", `${service} runs at ${setting} ${port}`)
+  const own = answers.find((answer) => "body" in answer && serviceOf(answer.body) === service)
+  if (own !== undefined) {
+    const text = `${service} runs at ${setting} ${port}`
+    if (!("status" in own) || own.status !== 503) return pass("port", text)
+    return warn("port", `${text}, and its /health answers 503`, "Its log has the reason: the database can't be used.")
+  }
   const next = `Set another ${setting}, or stop what \`ss -ltnp\` shows there.`
   return fail("port", `${setting} ${port} is taken by another program`, next)
 }

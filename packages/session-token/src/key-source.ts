@@ -15,7 +15,7 @@ export type KeySource = {
 type KeySet = { readonly keys: PublicJwk[] }
 
 /**
- * The Ed25519 keys of a jose.JWK or a jose.JWK set. A key without an id gets its thumbprint. Throws an Error if there are none.
+ * The Ed25519 keys of a JWK or a JWK set. A key without an id gets its thumbprint. Throws an Error if there are none.
  * @param onMalformed called for a key that can't be read
  */
 const readSet = async (value: unknown, onMalformed: (index: number) => void): Promise<KeySet> => {
@@ -47,7 +47,7 @@ const findIn = async (set: (header: jose.JWSHeaderParameters) => Promise<jose.Cr
   }
 }
 
-/** Reads keys from a setting: an SPKI PEM, a jose.JWK or a jose.JWK set. Throws an Error if there are none. */
+/** Reads keys from a setting: an SPKI PEM, a JWK or a JWK set. Throws an Error if there are none. */
 export const staticKeys = async (text: string): Promise<KeySource> => {
   let set: KeySet
   try {
@@ -59,7 +59,7 @@ export const staticKeys = async (text: string): Promise<KeySource> => {
       throw new Error("malformed")
     })
   } catch {
-    throw new Error("the public key must be an Ed25519 key: an SPKI PEM, a jose.JWK, or a jose.JWK set")
+    throw new Error("the public key must be an Ed25519 key: an SPKI PEM, a JWK, or a JWK set")
   }
   const local = jose.createLocalJWKSet(set)
   return { current: () => set, find: (kid) => findIn(local, kid) }
@@ -86,7 +86,7 @@ const reasonOf = (error: unknown): string => {
 }
 
 /**
- * Loads keys from the URL of a jose.JWK set: at once, then every 5 minutes; after a failure in 1 s, and in twice as long after each
+ * Loads keys from the URL of a JWK set: at once, then every 5 minutes; after a failure in 1 s, and in twice as long after each
  * further one, up to a minute. The last valid set stays in use. An unknown id causes a fetch and waits for it: at most every
  * 10 s, or every second until the first success. A malformed key is omitted.
  * @param now a monotonic clock, in milliseconds

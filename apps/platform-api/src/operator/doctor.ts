@@ -24,6 +24,7 @@ import { DatabaseUnavailable, pooling, stepFor, grant } from "../db/errors.ts"
 import { migrationFiles, pendingOf, tablesElsewhere } from "../db/migrate.ts"
 import { openServerDatabase } from "../db/server/server.ts"
 import { readServerUrl } from "../db/server/session.ts"
+import { keyAdvice } from "../signing-keys.ts"
 
 const oldestServer = 15
 const statementMs = 5_000
@@ -65,7 +66,7 @@ const migrationFinding = async (queries: Queries, isMade: boolean): Promise<Find
   return fail(
     "migrations",
     `${pending} of ${files.length} are missing`,
-    "Back up the database, then run `platform migrate` as the tables' owner.",
+    "Back up the database, then run the command `migrate` as the tables' owner.",
   )
 }
 
@@ -93,6 +94,10 @@ const failed = (error: unknown): Finding => {
     next ?? stepAfter(code, "Start the server, or correct host and port in DATABASE_URL."),
   )
 }
+
+/** The step after a setting of the server was found that the service can't work with, wherever it was set. */
+const reset = (user: string, setting: string): string =>
+  `Reset it where it is set: alter role ${user} reset ${setting}, alter database … reset ${setting}, or alter system reset ${setting} and a reload.`
 
 const checkDatabase = async (
   url: string,
@@ -132,15 +137,14 @@ const checkDatabase = async (
     }
     if (found.isStandby) add(fail("database", "it is a read-only standby", "Set DATABASE_URL to the primary server."))
     else if (found.isReadOnly) {
-      const next = `Set default_transaction_read_only to off: alter role ${found.user} reset default_transaction_read_only.`
-      add(fail("database", `the role ${found.user} can only read`, next))
+      add(fail("database", `the role ${found.user} can only read`, reset(found.user, "default_transaction_read_only")))
     }
     if (found.short !== null)
       add(
         fail(
           "database",
           `the role ${found.user} or the database has a ${found.short} below a second, which ends statements or transactions of the service`,
-          `Reset it: alter role ${found.user} reset ${found.short}, and alter database … reset ${found.short}.`,
+          reset(found.user, found.short),
         ),
       )
     if (found.isSuperuser)
@@ -196,20 +200,26 @@ const checkSigningKey = async (config: Config): Promise<readonly Finding[]> => {
           "Remove one of the two. During a rotation, the set has the old key and the new one.",
         ),
       ]
-    const served = publicUrl === undefined ? undefined : await ask(`${publicUrl}/.well-known/jwks.json`)
-    const { keys } = Object(served !== undefined && "body" in served ? served.body : {}) as { keys?: unknown }
-    if (!Array.isArray(keys) || keys.some((key) => Object(key).kid === givenKeys.signing.kid))
-      return [pass("signing-key", "it can be read")]
-    const text = "the platform at SVC_API_URL doesn't serve this key, so tokens of this replica are rejected"
+    // A proxy gives several connections to several replicas.
+    const asked = publicUrl === undefined ? [] : Array.from({ length: 4 }, () => `${publicUrl}/.well-known/jwks.json`)
+    const served = await Promise.all(asked.map((url) => ask(url)))
+    const sets = served.map((answer) => Object("body" in answer ? answer.body : {}).keys as unknown)
+    const lacks = (keys: unknown): boolean =>
+      Array.isArray(keys) && !keys.some((key) => Object(key).kid === givenKeys.signing.kid)
+    if (!sets.some(lacks)) return [pass("signing-key", "it can be read")]
+    const text = "a platform at SVC_API_URL doesn't serve this key, so tokens of this replica are rejected"
     const next =
       "Set SVC_SESSION_SIGNING_KEY_FILE to the same keys everywhere, and restart all. A new key is the second one at first."
     return [fail("signing-key", text, next)]
   }
-  const next = "Set SVC_SESSION_SIGNING_KEY_FILE; `platform session-key generate` makes a key."
   return [
     databaseUrl === undefined
       ? pass("signing-key", "it is generated in the data folder")
-      : warn("signing-key", "each replica would generate its own, and reject the others' tokens", next),
+      : warn(
+          "signing-key",
+          "each replica would generate its own, and reject the others' tokens",
+          `For all: ${keyAdvice}.`,
+        ),
   ]
 }
 
