@@ -35,6 +35,9 @@ export const nextSteps: Readonly<Record<string, string>> = {
   unsigned_transaction: "Nothing was sent. Next: sign it, then run the command again",
   signature_verification_failed: "Next: sign it after its last change, then run the command again",
   "lookup-failed": "Next: run the same command again",
+  upstream_rpc_error: "Next: correct what the provider names; if it isn't yours to correct, tell the relay's operator",
+  upstream_unavailable: "Next: run the same command again; if it fails again, tell the relay's operator",
+  "invalid-ast": "Next: make the AST smaller where the message says: use fewer fields or types, or shorter names",
   invalid_signature: "Next: svc status SIGNATURE, as svc send printed it",
   "invalid-id":
     "Nothing was sent. Next: choose an id of 1 to 200 bytes of printable UTF-8 in the normal form NFC, with no white space but spaces between other characters",
@@ -46,7 +49,8 @@ export const nextSteps: Readonly<Record<string, string>> = {
   "payment-not-found": "Next: svc payments list",
   "payment-forgotten": "Next: svc payments list",
   "journal-damaged": "Next: check on the chain whether it was paid, then svc payments forget ID --force",
-  "journal-unavailable": "Next: make the journal's folder readable and writable, then run the command again",
+  "journal-unavailable":
+    "Next: make the journal's folder readable and writable, or free space on its disk, then run the command again",
   "tool-error": "Next: svc docs search QUERY",
   "version-not-found": "Next: svc versions STACK",
   "invalid-lock": "Next: correct or delete svc.lock.json, then svc lock NAME",
@@ -55,7 +59,8 @@ export const nextSteps: Readonly<Record<string, string>> = {
   "context-not-found": "Next: svc contexts",
   "config-unwritable": "Next: make the folder writable, or set XDG_CONFIG_HOME to another",
   "credentials-unreadable": "Next: correct or move the file, then svc auth login < KEY-FILE",
-  "credentials-unwritable": "Next: make the folder writable, or set XDG_CONFIG_HOME to another",
+  "credentials-unwritable":
+    "Next: make the folder writable, free space on its disk, or set XDG_CONFIG_HOME to another folder",
   "credentials-locked": "Next: wait until the other process ends; if none runs, delete the lock",
   "key-not-saved": loginWithKey,
   "insecure-url": "Next: use an https:// URL with --api-url or SVC_API_URL",
@@ -118,15 +123,34 @@ export const unreachable = (error: unknown, service: Service, url: string): CliE
 const mostFaults = 5
 
 type Fault = { readonly path?: string; readonly reason?: string }
+/** The provider's own error, which the relay passes on. */
+type ProviderError = { readonly code?: unknown; readonly message?: unknown }
 
-/** What a rejected request must change, unless the message says it already. */
+/** What a rejected request must change, or the provider's words, unless the message says it already. */
 const faultsOf = (details: unknown, message: string): string => {
   // The platform's errors have these members. Their codes decide which.
-  const { faults, ...own }: Fault & { readonly faults?: readonly Fault[] } = isObject(details) ? details : {}
-  const reasons = (Array.isArray(faults) && faults.length > 0 ? faults : [own])
-    .map(({ path = "", reason = "" }) => `${path} ${reason}`.trim())
-    .filter((reason) => reason !== "" && !message.includes(reason))
+  const given: Fault & ProviderError & { readonly faults?: readonly Fault[] } = isObject(details) ? details : {}
+  const { faults, code, message: said, ...own } = given
+  const providers = typeof code === "number" && typeof said === "string" ? [`${said} (${code})`] : []
+  const all = Array.isArray(faults) && faults.length > 0 ? faults : [own]
+  const reasons = [...providers, ...all.map(({ path = "", reason = "" }) => `${path} ${reason}`.trim())].filter(
+    (one) => one !== "" && !message.includes(one),
+  )
   return reasons.slice(0, mostFaults).join("; ") + (reasons.length > mostFaults ? "; and more" : "")
+}
+
+/** A service's next step, unless it names a part of the response that svc doesn't show. */
+const shownHint = ({ hint = "" }: Pick<SvcError, "hint">): string | undefined =>
+  /^$|details|retryable|Retry-After/.test(hint) ? undefined : hint
+
+/** The next step after a service's error. */
+export const stepAfter = (error: Pick<SvcError, "code" | "hint">): string | undefined =>
+  nextSteps[error.code] ?? shownHint(error)
+
+/** What an error says, with what its details add. */
+export const saidBy = ({ message, details }: Pick<SvcError, "message" | "details">): string => {
+  const faults = faultsOf(details, message)
+  return faults === "" ? message : `${message.replace(/\.$/, "")}: ${faults}`
 }
 
 /**
@@ -134,7 +158,8 @@ const faultsOf = (details: unknown, message: string): string => {
  * programs the URL of the row that explains the code.
  */
 export const serviceFailure = (error: SvcError): CliError => {
-  const { code, hint, docs, retryAfterMs, requestId, status, message, cause } = error
+  const { code, docs, retryAfterMs, requestId, status, message, cause } = error
+  const hint = shownHint(error)
   // The tool's own transport says why there is no response.
   if (cause instanceof CliError) return cause
   if (status === 0 && ["network-error", "timeout"].includes(code)) {
@@ -151,8 +176,7 @@ export const serviceFailure = (error: SvcError): CliError => {
       cause: error,
     })
   }
-  const faults = faultsOf(error.details, message)
-  const why = faults === "" ? message : `${message.replace(/\.$/, "")}: ${faults}`
+  const why = saidBy(error)
   const said = status >= 500 && requestId !== "" ? `${why} (request ${requestId})` : why
   const extra = docs === undefined ? {} : { docs }
   if (retryAfterMs !== undefined && (status === 429 || status === 503)) {
@@ -165,7 +189,7 @@ export const serviceFailure = (error: SvcError): CliError => {
 export const asCliError = (error: unknown): CliError => {
   if (error instanceof CliError) return error
   if (error instanceof SvcError) return serviceFailure(error)
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = (error instanceof Error ? error.message : String(error)).replace(/\.?$/, ".")
   const next = "Next: svc env; check that these are the URLs of the right services, and that the versions fit"
   return new CliError("internal-error", `svc failed, or a service sent a response of another form: ${reason}`, { next })
 }

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { keyHint, mintKey } from "@svc/keys"
 import { beforeEach, expect, test } from "vitest"
 import { type Received, type Reply, serve, startServer } from "./server.ts"
-import { expectError, json, makeTool } from "./tool.ts"
+import { expectError, json, makeTool, runProgram } from "./tool.ts"
 
 const newKey = (): string => mintKey("ak", randomBytes, randomBytes(32))
 
@@ -82,6 +82,14 @@ test("if the key can't be stored, no agent is registered", async () => {
   await mkdir(join(tool.home, "config"), { recursive: true })
   await writeFile(folder, "a file in the folder's place")
   expectError(await svc("auth signup --json"), "credentials-unwritable")
+  expect(server.received.length).toBe(0)
+})
+
+test("if the disk is full, no agent is registered", async () => {
+  const script = 'ulimit -f 0; exec "$0" "$@"'
+  const args = ["--norc", "-c", script, process.execPath, await tool.file(), "auth", "signup", "--json"]
+  const environment = { HOME: tool.home, XDG_CONFIG_HOME: join(tool.home, "config"), SVC_API_URL: server.url }
+  expectError(await runProgram("bash", args, { env: environment }), "credentials-unwritable")
   expect(server.received.length).toBe(0)
 })
 

@@ -42,6 +42,7 @@ const answer = ({ method, target, headers }: Received): Reply => {
   if (method === "POST" && target === "/api/agents/me/keys/publishable") {
     return { status: 201, body: { ...minted, key: "svc_pk_public", key_class: "publishable" } }
   }
+  if (method === "POST" && target === "/api/agents/me/keys/3/rotate") return { status: 201, body: {} }
   if (method === "POST" && /^\/api\/agents\/me\/keys\/[17]\/rotate$/.test(target)) {
     return { status: 201, body: { ...minted, replaces: 7, old_expires_at: "2026-01-01T01:00:00.000Z" } }
   }
@@ -126,6 +127,10 @@ test("rotate without an ID rotates the stored key, and stores its successor befo
   // A replaced key can revoke its successor until that has been used.
   expect(used?.headers.authorization).toBe(`Bearer ${fresh}`)
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ [server.url]: { api_key: fresh, slug: "agt_1" } })
+})
+
+test("a rotation without a readable response says that the key may have been replaced, and how to go on", async () => {
+  expect((await svc("keys rotate 3")).stderr).toMatch(/may have been replaced.*Next: svc keys rotate 3 again/s)
 })
 
 test("rotate --save rejects a publishable key before any change, because no command can use one", async () => {

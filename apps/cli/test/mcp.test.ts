@@ -40,6 +40,14 @@ const changes = Array.from({ length: 100 }, (_, index) => {
 const refusal = { error: `No, ${key}.`, message: `No, ${key}.` }
 
 const answer = ({ target }: { readonly target: string }): Reply => {
+  if (target.startsWith("/api/registry/changes") && target.includes("after=999"))
+    return {
+      status: 400,
+      body: { error: "No.", code: "invalid-request", details: { path: "after", reason: "is old" } },
+    }
+  if (target.startsWith("/api/registry/slow/")) {
+    return { status: 429, body: { error: "Slow down.", code: "own-limit" }, headers: { "retry-after": "2" } }
+  }
   if (target.startsWith("/api/registry/changes") && target.includes("stack="))
     return { body: { changes: [], next: 100 } }
   if (target.startsWith("/api/registry/changes")) return { body: { changes, next: 100 } }
@@ -52,7 +60,9 @@ const answer = ({ target }: { readonly target: string }): Reply => {
   if (target.startsWith("/api/registry?")) {
     return { body: Array.from({ length: 60 }, (_, index) => stack(`stack-${index}`)) }
   }
-  if (target.startsWith("/api/agents/me/keys")) return { body: [] }
+  if (target.startsWith("/api/agents/me/keys")) {
+    return { body: [{ id: 1, current: true, status: "active", expires_at: "2026-01-01T01:00:00Z", replaced_by: 2 }] }
+  }
   if (target === "/api/agents/me") return { body: { slug: "agt_1", display_name: "A", status: "active", key } }
   if (target.startsWith("/api/registry/locked/")) {
     return { status: 403, body: { ...refusal, code: "agent-account-forbidden" } }
@@ -88,6 +98,23 @@ test("all tool definitions together are under 4,000 tokens, each with an output 
   expect(hints("publish_stack")).toEqual({ destructiveHint: true })
 })
 
+type JsonSchema = (typeof tools)[number]["listed"]["inputSchema"]
+/** The parts of a schema that some clients show without a type, refuse, or drop the tool for: those that don't have one type. */
+const untypedIn = (path: string, { type, properties = {}, items }: JsonSchema): string[] => {
+  const inside = [...Object.entries(properties), ...(items === undefined ? [] : [["items", items] as const])]
+  return [
+    ...(typeof type === "string" ? [] : [path]),
+    ...inside.flatMap(([name, part]) => untypedIn(`${path}.${name}`, part)),
+  ]
+}
+
+test("every argument of every tool has one type, but for the value of a condition, which is a choice and nothing else", () => {
+  const untyped = tools.flatMap(({ name, listed }) => untypedIn(name, listed.inputSchema))
+  expect(untyped).toEqual(["read_view.where.items.value", "wait_for_change.where.items.value"])
+  const where = tools.find(({ name }) => name === "read_view")?.listed.inputSchema.properties?.["where"]
+  expect(Object.keys(where?.items?.properties?.["value"] ?? {})).toEqual(["anyOf"])
+})
+
 test("mcp-server.md describes every tool, and no other", async () => {
   const page = await readFile(join(import.meta.dirname, "../../docs-server/content/mcp-server.md"), "utf8")
   const table = readPageTables(page).find(({ columns: [first] }) => first === "`svc mcp` has")
@@ -118,8 +145,10 @@ test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
     await wasCalled.promise
     await transport.close()
     expect(strange).toEqual([])
+    // Nobody is notified.
+    const capabilities = { tools: { listChanged: false }, resources: { listChanged: false } }
     expect(heard).toMatchObject([
-      { jsonrpc: "2.0", id: 1, result: { protocolVersion: revision, serverInfo: { name: "svc" } } },
+      { jsonrpc: "2.0", id: 1, result: { protocolVersion: revision, serverInfo: { name: "svc" }, capabilities } },
       { jsonrpc: "2.0", id: 2, result: { structuredContent: { payments: [] } } },
     ])
   },
@@ -231,6 +260,30 @@ test("a service's error is passed on with code, hint and retryability, never wit
   expect(await mcp.fails("rotate_key")).toMatchObject({ code: "key-from-environment" })
   expect(await mcp.call("account")).toMatchObject({ slug: "agt_1", status: "active" })
   expect(mcp.texts.join() + mcp.stderr()).not.toContain(key)
+})
+
+test("a limit of any code is waited for, and a cursor that is gone names the call that begins again", async () => {
+  expect(await mcp.fails("describe_stack", { stack: "slow" })).toMatchObject({
+    code: "own-limit",
+    hint: "Wait retry_after_ms milliseconds, then call the tool again with the same arguments.",
+  })
+  expect(await mcp.fails("list_changes", { after: 999 })).toMatchObject({
+    code: "invalid-cursor",
+    hint: expect.stringContaining("list_changes without after"),
+  })
+})
+
+test("account names the next step of a machine without a key, and of a key whose successor isn't stored", async () => {
+  expect(await mcp.call("account")).toMatchObject({
+    key: { id: 1, replaced_by: 2 },
+    next: expect.stringContaining("rotate_key"),
+  })
+  const keyless = await startMcp(await tool.file(), { ...env, SVC_API_KEY: "" })
+  expect(await keyless.call("account")).toMatchObject({
+    status: "signed-out",
+    next: expect.stringContaining("sign_up"),
+  })
+  await keyless.close()
 })
 
 test.each([

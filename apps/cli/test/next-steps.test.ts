@@ -5,8 +5,9 @@ import { expect, test } from "vitest"
 import { z } from "zod"
 import { SvcError } from "@svc/client/http"
 import { commands } from "../src/commands.ts"
-import { CliError, nextSteps, usageError } from "../src/errors.ts"
+import { CliError, nextSteps, serviceFailure, usageError } from "../src/errors.ts"
 import { faultOf, hints as toolHints } from "../src/mcp/result.ts"
+import { reasonOf } from "../src/payments/journal.ts"
 
 const apps = join(import.meta.dirname, "../..")
 const services = ["docs-server", "relay", "platform-api"]
@@ -36,6 +37,33 @@ test.each(services)("every code in the OpenAPI document of %s has a next step", 
     return (new CliError(code, "", hint === undefined ? {} : { hint }).next ?? "") === ""
   })
   expect(without, `give it a row in apps/cli/src/errors.ts, or a hint in apps/${service}/src/errors.ts`).toEqual([])
+})
+
+test.each(services)(
+  "no next step for an error of %s names a part of the response that svc doesn't show",
+  async (service) => {
+    const table: unknown = await import(join(apps, service, "src/errors.ts"))
+    const steps = Object.entries(hints.parse(table).errors.rows).map(([code, { hint }]) => {
+      const retryAfterMs = hint?.includes("Retry-After") === true ? 1000 : undefined
+      return serviceFailure(new SvcError({ status: 429, code, message: "No.", hint, retryAfterMs })).next ?? ""
+    })
+    expect(steps.filter((step) => /details|retryable|Retry-After/.test(step))).toEqual([])
+  },
+)
+
+test("what a provider said is in the message: without it nobody knows what to correct", () => {
+  const details = { code: -32011, message: "Transaction history is not available from this node" }
+  const error = new SvcError({
+    status: 502,
+    code: "upstream_rpc_error",
+    message: "The provider rejected the call.",
+    details,
+  })
+  const said = "The provider rejected the call: Transaction history is not available from this node (-32011)"
+  expect(serviceFailure(error).message).toBe(said)
+  expect(reasonOf({ state: "not-submitted", error })).toBe(
+    `${said} (upstream_rpc_error) ${nextSteps["upstream_rpc_error"]}`,
+  )
 })
 
 test("every error of svc mcp has a next step for an agent without a shell, or says what to ask a person for", async () => {

@@ -1,7 +1,7 @@
 import { readdir, truncate, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { type Lie, methodOf, providerLies, startFaultProxy, startProcess } from "@svc/testing"
-import { afterAll, describe, expect, test } from "vitest"
+import { afterAll, describe, expect, onTestFinished, test } from "vitest"
 import { startMcp } from "./mcp-client.ts"
 import { startRelaySetup } from "./relay-setup.ts"
 import { expectError, json, resultOf } from "./tool.ts"
@@ -208,12 +208,16 @@ describe("with a provider that returns wrong results", () => {
   ]
   /** The bytes that the provider accepts and loses. */
   const lost = new Map<string, string>()
+  /** Those of them that it was sent. */
+  const seen = new Set<string>()
   const providerWho =
     (lie: (body: string) => Lie | undefined) =>
     (body: string): Lie | undefined => {
       const { params } = JSON.parse(body) as { readonly params?: readonly unknown[] }
       const signature = methodOf(body) === "sendTransaction" ? lost.get(String(params?.[0])) : undefined
-      return signature === undefined ? lie(body) : saying({ result: signature })
+      if (signature === undefined) return lie(body)
+      seen.add(signature)
+      return saying({ result: signature })
     }
 
   let started: ReturnType<typeof startMcp> | undefined
@@ -256,6 +260,8 @@ describe("with a provider that returns wrong results", () => {
           }
         })
         const ended = Promise.all(ends)
+        // Bytes whose blockhash expires before they are simulated are never sent.
+        if (!lands) await expect.poll(() => payments.every(({ signature }) => seen.has(signature))).toBe(true)
         const said = await setup.inFastTime(ended, ...(lands ? payments.map(({ signature }) => signature) : []))
         expect(said).toEqual(payments.map(({ path }) => [path, lands ? "landed" : "expired"]))
         for (const { recipient } of payments) {
@@ -265,4 +271,26 @@ describe("with a provider that returns wrong results", () => {
     },
     120_000,
   )
+})
+
+test("a payment whose end can't be proven any more is for a person to decide, and nothing says to call again", async () => {
+  const { base64, signature } = await setup.wallet.transfer()
+  // The provider accepts it and loses it.
+  answerTo = (body) => (methodOf(body) === "sendTransaction" ? saying({ result: signature }) : undefined)
+  onTestFinished(() => void (answerTo = () => undefined))
+  expect((await setup.svc([...sendArgs("late"), "--timeout", "4"], base64)).code).toBe(3)
+  setup.skip(70_000_000)
+  const ended = await setup.svc(sendArgs("late"), base64)
+  expect(ended.code).toBe(3)
+  expect(json(ended)).toMatchObject({
+    state: "undecided",
+    lastError: { code: "journal-stale" },
+    next: "Look in an archive of the chain whether it was paid. Then: svc payments forget late --force",
+  })
+  const mcp = await startMcp(await setup.tool.file(), setup.env)
+  onTestFinished(mcp.close)
+  expect(await mcp.call("submit_payment", { id: "late", transaction: base64 })).toMatchObject({
+    state: "undecided",
+    next: expect.stringMatching(/^Don't call again and don't pay again/),
+  })
 })

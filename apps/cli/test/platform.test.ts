@@ -140,10 +140,10 @@ test("a deployment is stopped, started, rolled back and deleted; an operation it
     status: "completed",
     events: expect.any(Array),
   })
-  await expect.poll(status, { timeout: 20_000 }).toMatchObject({ status: "active", current_version: 1 })
+  await expect.poll(status).toMatchObject({ status: "active", current_version: 1 })
   const stopping = await svc(`deployments stop ${id}`)
   expect([stopping.code, stopping.stderr]).toEqual([0, expect.stringContaining(`svc deployments ${id}`)])
-  await expect.poll(status, { timeout: 20_000 }).toMatchObject({ status: "stopped" })
+  await expect.poll(status).toMatchObject({ status: "stopped" })
   // The registry follows the database after a moment.
   await expect.poll(async () => (await svc("explore my-transfers")).code).toBe(1)
   await fails("explore my-transfers", "stack-not-found")

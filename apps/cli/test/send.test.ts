@@ -66,7 +66,7 @@ test("a failing transaction isn't submitted: the provider's reason and exit 1; s
       message: expect.stringMatching(/it needs 10,000,000,000 lamports, has 4,[\d,]+\. Nothing was stored or sent/),
       details: { err: { InstructionError: [0, { Custom: 1 }] }, logs: expect.any(Array) },
     },
-    next: "Mend what the reason names (the payer's balance, the amount, the accounts), sign the payment again and send the new bytes with the same id",
+    next: "Correct what the reason names (the payer's balance, the amount, the accounts), sign the payment again and send the new bytes with the same id",
   })
   expect(sent.stderr).toBe("")
   const tried = await setup.svc(["simulate", "--stack", "transfers", "--json"], base64)
@@ -215,7 +215,7 @@ describe("a relay that accepts a transaction and then stops responding", () => {
   test("after --timeout the outcome is undecided: exit 3, with the command that continues", async () => {
     const { base64, signature } = await setup.wallet.transfer()
     const { url } = await serve(silent)
-    const options = ["--stack", "transfers", "--relay-url", url, "--timeout", "1", "--json"]
+    const options = ["--stack", "transfers", "--relay-url", url, "--timeout", "3", "--json"]
     const sent = await setup.svc(["send", ...options], base64)
     expect(sent.code).toBe(3)
     expect(json(sent)).toEqual(undecided(signature, url))
@@ -248,7 +248,7 @@ describe("a relay that accepts a transaction and then stops responding", () => {
       runProgram("bash", ["--norc", "-c", script, process.execPath, ...given], { env: setup.env })
     const state = `State: undecided. Signature: ${signature}. `
     const next = `Next: svc status ${signature} --stack transfers --relay-url ${url}`
-    const slow = [...args, "--timeout", "1"]
+    const slow = [...args, "--timeout", "3"]
     const [full, unread] = await Promise.all([
       shell('"$0" "$@" > /dev/full', slow),
       shell('set -o pipefail; "$0" "$@" | true', slow),

@@ -199,9 +199,10 @@ export const rotateKey = async (context: Context): Promise<Outcome<NewKeys | Sto
     const rotated = id ?? (await currentId(api))
     return withKey(api, (keys) => keys.rotate(rotated, body)).catch(
       onCode(undefined, (error): never => {
-        if (!["unreachable", "outcome-unknown"].includes(error.code)) throw error
+        if (!["unreachable", "outcome-unknown", "unexpected-answer"].includes(error.code)) throw error
         const next = `Next: svc keys rotate ${rotated} again; it revokes a new key that nobody has used`
-        throw new CliError(error.code, error.message, { next })
+        const unknown = "The key may have been replaced; rotating it again revokes a new key that nobody has used."
+        throw new CliError(error.code, `${error.message} ${unknown}`, { next, cause: error.cause })
       }),
     )
   }

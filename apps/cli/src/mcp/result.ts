@@ -49,9 +49,11 @@ export const shortened = (text: string): string => (text.length > longestText ? 
 
 const askOperator = "Ask a person to tell the operator what the message says."
 const askForKey = "Ask a person to store another key: svc auth login < KEY-FILE."
-const laterOrUrls = "Call the tool again later. If it fails again: Ask a person to check this copy's URLs: svc env."
-const waitFirst = "Wait retry_after_ms milliseconds, then call the tool again."
-const cannotWrite = "Ask a person to make the folder that the message names writable, then call the tool again."
+const laterOrUrls =
+  "Call the tool again later with the same arguments. If it fails again: Ask a person to check this copy's URLs: svc env."
+const waitFirst = "Wait retry_after_ms milliseconds, then call the tool again with the same arguments."
+const cannotWrite =
+  "Ask a person to make svc's settings folder writable or to free space on its disk, then call the tool again with the same arguments."
 
 /** The next step for an agent that has only the tools, for codes whose other advice is for a shell, a file or a program. */
 export const hints: Readonly<Record<string, string>> = {
@@ -108,6 +110,7 @@ export const hints: Readonly<Record<string, string>> = {
   "journal-unavailable": cannotWrite,
   "already-signed-up": "Call account.",
   "key-not-saved": cannotWrite,
+  "credentials-unwritable": cannotWrite,
   "tool-error": "Correct the argument that the message names, or call search_docs.",
   "mcp-error": "Correct the argument that the message names, or call search_docs.",
   "invalid-ast": "Pass the path of an AST.",
@@ -155,7 +158,8 @@ export const faultOf = (thrown: unknown) => {
   const service = cause instanceof SvcError ? cause : undefined
   // This error's own message says that the key is printed, which a tool never does.
   const message = code === "key-not-saved" ? "The new key couldn't be stored, and is lost." : error.message
-  const hint = hintFor(code, service?.hint ?? error.hint, error.next)
+  const later = service?.retryAfterMs === undefined ? undefined : waitFirst
+  const hint = hintFor(code, service?.hint || error.hint || later, error.next)
   return {
     code,
     message: shortened(message),

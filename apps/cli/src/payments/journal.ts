@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { createJournal, type Journal, type PaymentOutcome, type Relay, type SvcError } from "@svc/client"
 import { fileStore } from "@svc/client/node"
 import type { Context } from "../command.ts"
+import { saidBy, stepAfter } from "../errors.ts"
 import { relayHealth } from "../services/relay.ts"
 import { storedIn } from "../settings/files.ts"
 import { untilStopped } from "../until-stopped.ts"
@@ -69,8 +70,10 @@ export const endingJson = (ending: Ending) => {
 
 export type EndingJson = ReturnType<typeof endingJson>
 
-const errorText = ({ code, message, hint }: SvcError): string =>
-  `${message} (${code})${hint === undefined ? "" : ` ${hint}`}`
+const errorText = (error: SvcError): string => {
+  const advice = stepAfter(error)
+  return `${saidBy(error)} (${error.code})${advice === undefined ? "" : ` ${advice}`}`
+}
 
 /** The reason for an outcome: the chain's error, or a service's last one. */
 export const reasonOf = (ending: Ending): string => {

@@ -21,7 +21,7 @@ import { readTransaction } from "./transaction.ts"
 const untouched: Readonly<Record<string, string>> = {
   aborted: "Send the same bytes again",
   "simulation-failed":
-    "Mend what the reason names (the payer's balance, the amount, the accounts), sign the payment again and send the new bytes with the same id",
+    "Correct what the reason names (the payer's balance, the amount, the accounts), sign the payment again and send the new bytes with the same id",
   "blockhash-not-found": "Sign the payment again and send the new bytes with the same id",
 }
 
@@ -34,6 +34,10 @@ const nextOf = (ending: Ending, id: string | undefined, signature: string, conte
     )
   }
   if (ending.state === "landed") return ""
+  if (ending.lastError.code === "journal-stale") {
+    const forget = id === undefined ? "" : `. Then: svc payments forget ${shellWord(id)} --force`
+    return `Look in an archive of the chain whether it was paid${forget}`
+  }
   if (id !== undefined && ending.lastError.submissionState === "not_submitted") {
     return "The payment is stored and stays open: correct the cause, then send the same bytes with the same id again. Under another id it could be paid twice"
   }
@@ -89,7 +93,7 @@ export const send = async (context: Context): Promise<Outcome<Sent>> => {
       allowRelay: context.flags.has("allow-relay-change"),
       ...(purpose !== undefined && { purpose }),
       onStep: ({ step }) => {
-        if (step === "sending" && id === undefined && !isNoted) {
+        if (step === "sending" && !isNoted) {
           isNoted = true
           context.note(`Signature: ${signature}`)
         }

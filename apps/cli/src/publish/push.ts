@@ -20,14 +20,16 @@ import { readTextFile } from "../settings/files.ts"
 import { apiOfOwner, apiWithKey } from "../settings/key.ts"
 import { followRun } from "./follow.ts"
 
+const otherFile = { next: "Next: pass the stack's AST, a JSON object with stack_name and entities" }
+
 export const readAst = async (file: string): Promise<JsonObject> => {
   const text = await readTextFile(file)
   if (text === undefined) throw new CliError("unreadable-file", `${file} doesn't exist.`)
   const ast = parseJson(text)
-  if (!isObject(ast)) throw new CliError("invalid-ast", `${file} isn't a JSON object. An AST is one.`)
+  if (!isObject(ast)) throw new CliError("invalid-ast", `${file} isn't a JSON object.`, otherFile)
   // Any other file, such as one with keys, stays here.
   const fault = astFault(ast)
-  if (fault !== undefined) throw new CliError("invalid-ast", `${file} ${fault}.`)
+  if (fault !== undefined) throw new CliError("invalid-ast", `${file} ${fault}.`, otherFile)
   return ast
 }
 

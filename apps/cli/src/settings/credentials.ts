@@ -44,9 +44,14 @@ export type OpenCredentials = {
   ) => Promise<string | undefined>
 }
 
+const documentOf = (credentials: Credentials): string => `${JSON.stringify(credentials, undefined, 2)}\n`
+
+/** More than a key with its names and URLs adds to the file. */
+const roomForEntry = 8192
+
 /**
  * Opens the credentials for a change, while other processes wait. It tests that the file can be written before `change` runs,
- * because `change` may call the API and get a key that nobody can get again.
+ * because `change` may call the API and get a key that nobody can get again. It takes the room too: a full disk still opens files.
  */
 export const changeCredentials = async <T>(
   folder: string,
@@ -67,13 +72,18 @@ export const changeCredentials = async <T>(
       .then(() => open(temporary, "wx", 0o600))
       .catch(unwritable)
     try {
+      await file
+        .write(" ".repeat(documentOf(credentials).length + roomForEntry))
+        .then(() => file.sync())
+        .catch(unwritable)
       return await change({
         credentials,
         save: async (next, failure = (what) => new CliError("credentials-unwritable", `${what}.`), backup = false) => {
           try {
             const copied = backup && (await readdir(folder)).includes("credentials.json")
             if (copied) await replaceFile(`${path}.bak`, await readFile(path), 0o600)
-            await file.writeFile(`${JSON.stringify(next, undefined, 2)}\n`)
+            const { bytesWritten } = await file.write(documentOf(next), 0)
+            await file.truncate(bytesWritten)
             await file.sync()
             await file.close()
             if (!(await lock.isHeld())) {

@@ -23,7 +23,7 @@ const localUrls = {
   relay: "http://localhost:4002",
 } as const
 
-/** A service: its URL is set by --NAME-url, SVC_NAME_URL, or NAME_url of a context. */
+/** A service: its URL is set by --NAME-url, SVC_…_URL, or …_url of a context. */
 export type Service = keyof typeof localUrls
 
 /** The value of a variable. An empty one counts as unset. */

@@ -58,6 +58,9 @@ const keyOf = async (api: ApiWithKey) => {
   return current && { id: current.id, expires_at: current.expires_at, replaced_by: current.replaced_by }
 }
 
+const replaced =
+  "Key replaced_by isn't stored here. Before this key expires, call rotate_key, which revokes that one if nobody has used it."
+
 export const accountTools = [
   defineTool({
     name: "account",
@@ -75,6 +78,7 @@ export const accountTools = [
       person: z.object({ key_hint: z.string().nullable() }).optional().meta({ description: "may publish" }),
       limits: z.record(z.string(), z.number().optional()).optional(),
       copy: z.record(z.string(), z.unknown()),
+      next: z.string().optional(),
     },
     annotations: changesLittle,
     run: async ({ context }, { sign_up: signsUp = false }) => {
@@ -89,10 +93,11 @@ export const accountTools = [
       }
       const { urls, chain } = await readCopy(given)
       const copy = { ...urls, ...chain, limits: `${urls.docs_url}/limits.md` }
-      if (owner === undefined) return { status: "signed-out", copy }
+      if (owner === undefined) return { status: "signed-out", copy, next: "Call account with sign_up: true." }
       const api = await apiWithKey(given)
       const [limits, key] = await Promise.all([limitsOf(api), owner.slug === null ? undefined : keyOf(api)])
-      return { ...owner, key, limits, copy }
+      const next = key?.replaced_by === undefined ? undefined : replaced
+      return { ...owner, key, limits, copy, next }
     },
   }),
   defineTool({
@@ -127,7 +132,7 @@ export const accountTools = [
         const others = keys.filter(({ status, current }) => status === "active" && !current)
         const words = others.map(
           ({ id, key_hint: hint, expires_at: end }) =>
-            `${hint} works until ${end ?? "it is revoked"}; ask a person to end it: svc keys revoke ${id}.`,
+            `${hint} works until ${end ?? "it is revoked"}; to end it sooner, ask a person: svc keys revoke ${id}.`,
         )
         return { ...json, next: words.length === 0 ? undefined : words.join(" ") }
       }

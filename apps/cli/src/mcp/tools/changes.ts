@@ -3,6 +3,7 @@ import { onCode } from "../../errors.ts"
 import { readChanges, readEntry, registryName } from "../../explore/stack.ts"
 import { type Api, platformOf } from "../../services/api.ts"
 import { apiForReading } from "../../settings/key.ts"
+import { ToolError } from "@svc/mcp"
 import { fitting } from "../result.ts"
 import { defineTool, readOnly, within } from "../tool.ts"
 
@@ -15,6 +16,8 @@ const whyNone = async (api: Api, stack: string | undefined): Promise<string | un
   return isThere === undefined ? `No stack is named ${stack} now: list_stacks has the names.` : undefined
 }
 
+const beginAgain =
+  "What changed since it was given out can't be told: call list_stacks, then list_changes without after, and pass its next as after."
 const howToWait = "Pass next as after, and timeout_seconds to wait for a change."
 
 export const changeTools = [
@@ -51,7 +54,12 @@ export const changeTools = [
       const api = await apiForReading(context())
       const stack = given === undefined ? undefined : registryName(given)
       const asked = { limit, ...(after !== undefined && { after }), ...(stack !== undefined && { stack }) }
-      const answer = await readChanges(api, asked)
+      const answer = await readChanges(api, asked).catch(
+        onCode("invalid-request", (error): never => {
+          if (after === undefined) throw error
+          throw new ToolError("invalid-cursor", "after was never given out, or is too old.", beginAgain)
+        }),
+      )
       const { kept, truncated } = fitting(answer.changes)
       const next = (truncated ? kept.at(-1)?.id : undefined) ?? answer.next
       if (seconds === undefined || (after !== undefined && kept.length > 0)) {

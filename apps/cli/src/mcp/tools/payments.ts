@@ -28,6 +28,8 @@ const nextSteps: Readonly<Record<string, string>> = {
   expired: "It's proven that it can't land: sign it with a new blockhash and call submit_payment with the same id.",
   undecided:
     "It may still land: call submit_payment with the same id and bytes, or settle_payments if it is listed. Under another id it could be paid twice.",
+  "journal-stale":
+    "Don't call again and don't pay again: ask a person to look in an archive of the chain whether it was paid.",
 }
 
 /** The members of an ending that a caller needs. */
@@ -50,7 +52,7 @@ const endingOf = <Given extends EndingJson & { readonly next?: string }>(given: 
       details: Object.keys(details).length === 0 ? undefined : shownDetails(details),
     },
     logs: Array.isArray(logs) ? logs.map((line) => shortened(String(line))) : undefined,
-    next: nextSteps[given.state] ?? given.next,
+    next: nextSteps[reason?.code ?? ""] ?? nextSteps[given.state] ?? given.next,
   }
 }
 

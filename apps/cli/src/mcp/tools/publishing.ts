@@ -23,9 +23,12 @@ const stackName = z.string().refine((name) => /^(?!changes$)(?!.*--)[a-z0-9][a-z
   error: "must have 1 to 63 letters, digits and dashes, and begin with a letter or digit",
 })
 
-/** The version that a stack has after a run. The registry of another replica may be two seconds behind. */
-const publishedVersion = async (api: Api, { deployment_id: id }: Run): Promise<number | null> =>
-  id === null ? null : (await platformOf(api).deployments.get(id)).current_version
+/** The version and the stream that a stack has after a run. The registry of another replica may be two seconds behind. */
+const deployed = async (api: Api, { deployment_id: id }: Run) => {
+  if (id === null) return { version: null, url: null }
+  const { current_version: version, websocket_url: url } = await platformOf(api).deployments.get(id)
+  return { version, url }
+}
 
 /** The caller's spec of this name. Specs that are shared with it are somebody else's. */
 const specOf = async (api: Api, name: string): Promise<Spec | undefined> =>
@@ -72,9 +75,12 @@ export const publishingTools = [
       const checked = await askCheck(api, stack, ast)
       const { version: before, verdict, bump, changes } = checked
       const isFit = isAllowed || verdict !== "breaking"
-      const version = isFit
-        ? await publishedVersion(api, (await publish(given, api, stack, ast, message)).json)
-        : before
+      const { version, url } = isFit
+        ? await deployed(api, (await publish(given, api, stack, ast, message)).json)
+        : {
+            version: before,
+            url: (await readEntry(api, stack).catch(onCode("stack-not-found", () => undefined)))?.websocket_url,
+          }
       const reason = isFit
         ? `Version ${version} has this AST already.`
         : "Keep what readers use, or pass allow_breaking: true."
@@ -93,7 +99,7 @@ export const publishingTools = [
         bump,
         compared_with_version: before,
         visibility: spec?.visibility,
-        websocket_url: spec?.websocket_url,
+        websocket_url: url,
         changes: kept,
         truncated,
         ...(version === before && { next: `Nothing was published. ${reason}` }),

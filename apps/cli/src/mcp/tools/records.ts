@@ -19,7 +19,7 @@ const selection = {
       z.strictObject({
         field: z.string(),
         op: z.enum(["eq", "ne", "lt", "lte", "gt", "gte", "in", "contains"]),
-        value: z.union([...scalars, z.array(z.unknown())]),
+        value: z.union([...scalars, z.array(z.union(scalars))]),
       }),
     )
     .optional(),
@@ -120,7 +120,11 @@ export const recordTools = [
       const wanted = [...ordered].slice(0, limit).map(([key, record]) => ({ key, record: plainJson(shown(record)) }))
       const { kept, truncated } = fitting(wanted)
       if (kept.length === 0 && truncated) {
-        throw new ToolError("record-too-large", "A record is larger than a result.", "Name fewer fields.")
+        throw new ToolError(
+          "record-too-large",
+          "A record is larger than a result.",
+          "Pass fields with the few paths that you need; describe_stack lists them.",
+        )
       }
       const isAll = !truncated && found.size <= limit
       const part = schema.entities.flatMap(({ views }) => views.filter(({ id }) => id === view).map(keptPart)).join("")
