@@ -124,6 +124,7 @@ const mint = async (name: string): Promise<void> => {
   await page.getByLabel("Name").fill(name)
   await button("Mint").click()
 }
+const focused = () => page.evaluate(() => document.activeElement?.tagName)
 const stored = () => button("I've stored it").click()
 /** The new key that is shown, as the copy button gives it. */
 const copyKey = async (): Promise<string> => {
@@ -324,13 +325,28 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(await wholePage(), "nobody has stored it yet").toContain(after)
     await stored()
     expect(await wholePage()).not.toContain(after)
-    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("H2")
+    expect(await focused()).toBe("H2")
     await button(/^Rotate svc_ak_/)
       .last()
       .click()
     await confirm("Rotate")
+    const successor = await copyKey()
     await stored()
     await shown("This console uses a key that was replaced")
+    const offered = () => page.locator("tbody").getByRole("button").allInnerTexts()
+    expect(await offered(), "all that a replaced key may do").toEqual(["Rotate"])
+    expect(await button("Mint").count()).toBe(0)
+    await row(`replaced by ${successor.slice(0, 7)}…${successor.slice(-4)}`)
+      .getByRole("button")
+      .click()
+    await dialog().getByText("which nobody has used, is revoked").waitFor()
+    await page.keyboard.press("Escape")
+    await call("/api/agents/me", successor)
+    await open("keys")
+    await row("replaced by").first().waitFor()
+    expect(await offered(), "the platform rotates no key whose successor was used").toEqual([])
+    await open("account")
+    await page.getByText("1, and 1 replaced").waitFor()
   })
 
   test("revoking or disabling the console's own key signs out with a message", async () => {
@@ -419,10 +435,23 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
           .filter({ hasText: /^Build 3 completed/ })
           .waitFor()
       release()
-      await expect.poll(registry, { timeout: 20_000 }).toBe(then)
+      await expect.poll(registry).toBe(then)
       await deployment.getByText("Build").waitFor({ state: "detached" })
       await page.unrouteAll()
     }
+
+    const [spec] = (await call("/api/specs", person)).body as unknown as { id: number }[]
+    const waits = { workflow: "publish", spec_id: spec?.id, ast_payload: { ...ast, entities: entities.slice(0, -1) } }
+    const run = (await call("/api/automation/runs", person, "POST", waits)).body["id"]
+    await open(`runs/${String(run)}`)
+    await button("Approve and go on").click()
+    await dialog().getByText("removed").first().waitFor()
+    expect(await registry(), "an approval publishes nothing before the confirmation").toBe(1)
+    await confirm("Publish and break readers")
+    await page.getByRole("status").getByText("succeeded").waitFor()
+    expect(await registry()).toBe(2)
+    expect(await focused(), "the focus stays when its button goes").toBe("H2")
+
     await page.goto(consoleAt("changes"))
     await region("Changes").getByText("restored").first().waitFor()
     await call("/api/specs/1", person, "PUT", { deprecated: { message: "Gone <b>soon</b>" } })
@@ -499,6 +528,8 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await signIn(person)
     const commands = new Set<string>()
     for (const view of views) {
+      // Not from one view to the next, which shows the former one for a moment.
+      await page.goto("about:blank")
       await page.goto(consoleAt(view))
       await page.getByText("As curl", { exact: true }).click()
       for (const line of (await page.locator(".as-curl code").innerText()).split("\n")) commands.add(line)
@@ -647,6 +678,24 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await button("Copy the new key").waitFor()
     await row("replaced by").waitFor()
     await stored()
+  })
+
+  test("a read that was cut or failed at a proxy is repeated by itself, in every view that says so", async () => {
+    await signIn(person, "stacks")
+    for (const fault of [
+      { status: 500, contentType: "text/html", body: "<h1>Internal Server Error</h1>" },
+      { status: 200, contentType: "application/json", body: '[{"id":1,"na' },
+    ]) {
+      await page.route(`${instance.apiUrl}/**`, (route) => route.fulfill({ ...fault, headers: readable }))
+      for (const view of ["account", "keys", "usage", "stacks", "specs/1", "runs/1"]) {
+        await open(view)
+        await alert().filter({ hasText: "that can't be read. It is read again by itself" }).first().waitFor()
+      }
+      await page.unrouteAll()
+      await ready()
+      await expect.poll(() => alert().count()).toBe(0)
+    }
+    tab.console()
   })
 
   test("a response in another shape is reported with its request, and an error links to its documentation", async () => {

@@ -20,43 +20,41 @@ export const Table = ({ label, heads, rows, ids, empty, readMore }: TableProps) 
   const place = useRef<HTMLDivElement & HTMLParagraphElement>(null)
   const held = place.current?.contains(document.activeElement) === true ? document.activeElement : undefined
   useLayoutEffect(() => {
-    if (held?.isConnected === false) place.current?.focus()
+    if (held?.isConnected === false) place.current?.focus({ preventScroll: true })
   })
   return rows.length === 0 ? (
     <p class="muted" tabIndex={-1} ref={place}>
       {empty}
     </p>
   ) : (
-    <>
-      <div class="table" tabIndex={0} ref={place} role="region" aria-label={label}>
-        <table>
-          <thead>
-            <tr>
-              {heads.map((head, index) => (
-                <th key={head} scope="col" class={alignOf(rows[0]?.[index])}>
-                  {head}
-                </th>
+    <div class="table" tabIndex={0} ref={place} role="region" aria-label={label}>
+      <table>
+        <thead>
+          <tr>
+            {heads.map((head, index) => (
+              <th key={head} scope="col" class={alignOf(rows[0]?.[index])}>
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((cells, row) => (
+            <tr key={ids?.[row] ?? row}>
+              {cells.map((cell, index) => (
+                <td key={index} data-label={heads[index]} class={alignOf(cell)}>
+                  {typeof cell === "number" ? cell.toLocaleString() : cell}
+                </td>
               ))}
             </tr>
-          </thead>
-          <tbody>
-            {rows.map((cells, row) => (
-              <tr key={ids?.[row] ?? row}>
-                {cells.map((cell, index) => (
-                  <td key={index} data-label={heads[index]} class={alignOf(cell)}>
-                    {typeof cell === "number" ? cell.toLocaleString() : cell}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </table>
       {readMore !== undefined && (
         <button type="button" onClick={readMore}>
           Show more
         </button>
       )}
-    </>
+    </div>
   )
 }

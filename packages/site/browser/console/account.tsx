@@ -42,7 +42,10 @@ export const AccountView = ({ profile }: { readonly profile: Reading<Profile> })
   // The registry responds to a refused key as to anybody, with the limits of anybody.
   const isRefused = error?.status === 401 || error?.status === 403 || registry.header?.("x-auth-ignored") != null
   const current = keys.body?.find((key) => key.current)
-  const usable = keys.body?.filter(({ status, replaced_by: next }) => status === "active" && next === undefined) ?? []
+  const active = keys.body?.filter(({ status }) => status === "active") ?? []
+  const replaced = active.filter(({ replaced_by: next }) => next !== undefined).length
+  // Replaced ones have a limit of their own.
+  const counts = `${active.length - replaced}${replaced === 0 ? "" : `, and ${replaced} replaced`}`
   const who: readonly Row[] = isPerson
     ? [["Account", "a person"]]
     : profile.body === undefined
@@ -64,7 +67,7 @@ export const AccountView = ({ profile }: { readonly profile: Reading<Profile> })
         ]
   return (
     <>
-      <Failure error={error} />
+      <Failure error={error} isRead />
       {who.length + own.length === 0 && error === undefined && <NotRead />}
       <Facts rows={[...who, ...own]} />
       {!isRefused && (
@@ -72,7 +75,7 @@ export const AccountView = ({ profile }: { readonly profile: Reading<Profile> })
           <h3>Limits in force</h3>
           <Facts
             rows={[
-              ["Active keys", keys.body === undefined ? "…" : String(usable.length)],
+              ["Active keys", keys.body === undefined ? "…" : counts],
               ["Registry reads with this key", registry.header === undefined ? "…" : limitText(registry.header)],
             ]}
           />

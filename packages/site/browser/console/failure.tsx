@@ -1,18 +1,14 @@
-import { isObject } from "@svc/common/json-object"
+import { isObject, textOf } from "@svc/common/json-object"
 import type { SvcError } from "@svc/client/http"
 import { readKey } from "./session.ts"
 import { brief } from "./text.ts"
-
-const textOf = (value: unknown, name: string): string => {
-  const member = isObject(value) ? value[name] : undefined
-  return typeof member === "string" ? member : ""
-}
+import { mayPass } from "./use-read.ts"
 
 /** The faults that an error names: one of a field, or all of an AST. */
 const faultsOf = (details: unknown): readonly string[] => {
   const list: unknown = isObject(details) ? details["faults"] : undefined
   return (Array.isArray(list) ? (list as unknown[]) : [details])
-    .map((fault) => [textOf(fault, "path"), textOf(fault, "reason")].filter((part) => part !== "").join(": "))
+    .map((fault) => [textOf(fault, "path"), textOf(fault, "reason")].filter(Boolean).join(": "))
     .filter((text) => text !== "")
 }
 
@@ -21,12 +17,12 @@ export const mayBeDone = (error: SvcError | undefined): boolean =>
   error !== undefined &&
   (error.status === 0 ? error.retryable : error.status >= 500 && error.code !== "service-unavailable")
 
-const advice = (error: SvcError): string => {
+const advice = (error: SvcError, isRead: boolean): string => {
   const { status, retryable, retryAfterMs = 0 } = error
   if (status === 401) return readKey() === undefined ? "" : "This tab still keeps the key. Sign out to forget it."
   if (!retryable) return ""
   const seconds = Math.ceil(retryAfterMs / 1000)
-  if (seconds === 0) return mayBeDone(error) ? "" : "Try again later."
+  if (seconds === 0) return isRead || mayBeDone(error) ? "" : "Try again later."
   const wait = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`
   return `Wait ${wait}, as the service asks.`
 }
@@ -43,10 +39,12 @@ type Props = {
   readonly error: SvcError | undefined
   /** Whether it stands in place of a whole view. */
   readonly isWhole?: boolean
+  /** Whether it is of a read, which is repeated by itself. */
+  readonly isRead?: boolean
 }
 
 /** What went wrong, in the service's own words; nothing while nothing did. */
-export const Failure = ({ error, isWhole = false }: Props) => {
+export const Failure = ({ error, isWhole = false, isRead = false }: Props) => {
   if (error === undefined) return null
   // A refused key is refused everywhere: the view says it once.
   if (error.status === 401 && !isWhole && readKey() !== undefined) throw error
@@ -55,7 +53,12 @@ export const Failure = ({ error, isWhole = false }: Props) => {
   return (
     <div class="note bad" role="alert">
       <p>
-        {[message, forPeople(hint), advice(error)]
+        {[
+          message,
+          forPeople(hint),
+          advice(error, isRead),
+          isRead && mayPass(error) ? "It is read again by itself." : "",
+        ]
           .filter((text) => text !== "")
           .map(sentence)
           .join(" ")}

@@ -16,8 +16,7 @@ export const NotRead = () => (
 /** A list's rows, once they are there, and how reading it failed. */
 export const ListTable = ({ list: { items, error, readMore }, ...table }: Props) => (
   <>
-    <Failure error={error} />
-    {error?.retryable === true && items === undefined && <p class="muted">It is read again by itself.</p>}
+    <Failure error={error} isRead={items === undefined} />
     {error === undefined && items === undefined && <NotRead />}
     {items !== undefined && <Table {...table} readMore={readMore} />}
   </>

@@ -8,4 +8,13 @@ export const brief = (text: string, length = most): string =>
 
 const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" })
 /** A time of the API for a reader; an em dash for none. */
-export const when = (time: string | null | undefined): string => (time == null ? "–" : local.format(new Date(time)))
+export const when = (time: string | null | undefined): string =>
+  time == null
+    ? "–"
+    : local
+        .formatToParts(new Date(time))
+        // A line may break before the time, never before its "AM".
+        .map(({ value }, index, parts) =>
+          parts[index + 1]?.type === "dayPeriod" ? value.replace(" ", "\u00a0") : value,
+        )
+        .join("")

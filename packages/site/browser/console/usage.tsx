@@ -95,7 +95,7 @@ export const UsageView = () => {
           Read again
         </button>
       </div>
-      <Failure error={error} />
+      <Failure error={error} isRead />
       {usage === undefined && error === undefined && <NotRead />}
       {usage !== undefined && <UsageChart usage={usage} />}
       {usage !== undefined && (

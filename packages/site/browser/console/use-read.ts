@@ -1,8 +1,13 @@
 import type { SvcError } from "@svc/client/http"
+import { longestDelayMs } from "@svc/common/longest-delay"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { type Reply, unexpected, useApi } from "./api.ts"
 
 const retryMs = 5000
+
+/** Whether the same read may succeed later: not after a refusal, nor where the page can't show what came. */
+export const mayPass = ({ retryable, status }: SvcError): boolean =>
+  retryable || status >= 500 || (status >= 200 && status < 300)
 
 /** Does something that may fail, one at a time, and keeps how it failed. A busy button keeps the focus, so it isn't disabled. */
 export const useTry = () => {
@@ -65,9 +70,9 @@ export const useRead = <Body>(
         if (isOver) return
         const failure = unexpected(thrown)
         setError(failure)
-        nextMs = failure.retryable ? Math.max(retryMs, failure.retryAfterMs ?? 0) : undefined
+        nextMs = mayPass(failure) ? Math.max(retryMs, failure.retryAfterMs ?? 0) : undefined
       }
-      if (nextMs !== undefined) timer = setTimeout(lookWhenSeen, nextMs)
+      if (nextMs !== undefined) timer = setTimeout(lookWhenSeen, Math.min(nextMs, longestDelayMs))
     }
     const lookWhenSeen = (): void => {
       if (!document.hidden) void look()

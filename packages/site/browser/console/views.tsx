@@ -80,19 +80,28 @@ const useNewKeys = (first: MintedKey | undefined) => {
   }
 }
 
-/** What it holds, or why that can't be shown. */
-const Shown = ({
-  children,
-  title,
-}: {
-  readonly children: ComponentChildren
-  readonly title: RefObject<HTMLElement | null>
-}) => {
-  const [error] = useErrorBoundary()
-  // What had the focus may be gone with the view.
+/** Gives the focus to the title when what had it goes: a button that has done its work, a view that failed. */
+const useFocusKept = (title: RefObject<HTMLElement | null>): void =>
   useEffect(() => {
-    if (error !== undefined && document.activeElement === document.body) title.current?.focus()
-  }, [error])
+    let held: EventTarget | null = null
+    const hold = ({ target }: FocusEvent): void => void (held = target)
+    const seen = new MutationObserver(() => {
+      if (!(held instanceof Element) || held.isConnected) return
+      held = null
+      if (document.activeElement === document.body) title.current?.focus({ preventScroll: true })
+    })
+    const place = title.current?.parentElement
+    place?.addEventListener("focusin", hold)
+    if (place != null) seen.observe(place, { childList: true, subtree: true })
+    return () => {
+      seen.disconnect()
+      place?.removeEventListener("focusin", hold)
+    }
+  }, [])
+
+/** What it holds, or why that can't be shown. */
+const Shown = ({ children }: { readonly children: ComponentChildren }) => {
+  const [error] = useErrorBoundary()
   return error === undefined ? <>{children}</> : <Failure error={unexpected(error)} isWhole />
 }
 
@@ -131,6 +140,13 @@ export const Views = ({
       onSignOut()
   }
   const title = useRef<HTMLHeadingElement>(null)
+  useFocusKept(title)
+  // The browser's history lists each view.
+  useEffect(() => {
+    const whole = document.title
+    document.title = [view.title, place.id, "·", whole].filter((part) => part !== undefined).join(" ")
+    return () => void (document.title = whole)
+  }, [view, place.id])
   const before = useRef(isNew && first === undefined ? "" : name)
   // Whoever went to another view by a key reads on there.
   useEffect(() => {
@@ -165,13 +181,10 @@ export const Views = ({
           key={made.id}
           made={made}
           onUse={replacesOwn ? () => use(made) : undefined}
-          onDone={() => {
-            newKeys.remove(made)
-            title.current?.focus()
-          }}
+          onDone={() => newKeys.remove(made)}
         />
       ))}
-      <Shown key={`${name} ${place.id} ${round}`} title={title}>
+      <Shown key={`${name} ${place.id} ${round}`}>
         {view.show(place, { onMade: newKeys.add, onEnded, profile, draft, setDraft })}
       </Shown>
     </>

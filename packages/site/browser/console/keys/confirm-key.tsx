@@ -12,11 +12,30 @@ export type Action = "rotate" | "disable" | "enable" | "revoke"
 /** What its button says. */
 export const verbs = { rotate: "Rotate", disable: "Disable", enable: "Enable", revoke: "Revoke" } as const
 
-export const actionsOf: Readonly<Record<string, readonly Action[]>> = {
+const actionsOf: Readonly<Record<string, readonly Action[]>> = {
   active: ["rotate", "disable", "revoke"],
   disabled: ["enable", "revoke"],
   expired: ["revoke"],
 } satisfies Record<ApiKey["status"], readonly Action[]>
+
+export const successorOf = ({ replaced_by: successor }: ApiKey, keys: readonly ApiKey[]): ApiKey | undefined =>
+  keys.find(({ id }) => id === successor)
+
+/** Whether the platform rotates it: a replaced key only while nobody has used its successor. */
+const canRotate = (key: ApiKey, keys: readonly ApiKey[]): boolean => {
+  if (key.replaced_by === undefined) return true
+  const successor = successorOf(key, keys)
+  return successor?.status === "active" && successor.last_used_at === null && successor.replaced_by === undefined
+}
+
+/** What can be done to a key. With a replaced key the console can only rotate that one again. */
+export const actionsFor = (key: ApiKey, keys: readonly ApiKey[]): readonly Action[] => {
+  const isReplaced = keys.some(({ current, replaced_by: successor }) => current && successor !== undefined)
+  const all = actionsOf[key.status] ?? []
+  return all.filter(
+    (action) => (action === "rotate" ? canRotate(key, keys) : !isReplaced) && (key.current || !isReplaced),
+  )
+}
 
 const isUsable = ({ key_class: kind, status, replaced_by: successor }: ApiKey): boolean =>
   kind === "secret" && status === "active" && successor === undefined
@@ -40,9 +59,13 @@ const consequences = (action: Action, key: ApiKey, keys: readonly ApiKey[]): rea
     revoke: `${users} get 401 invalid-api-key from their next request on. This can't be undone.`,
     enable: "",
   }[action]
+  const unused = action === "rotate" ? successorOf(key, keys) : undefined
   const isLast = isUsable(key) && keys.filter(isUsable).length === 1
   return [
     ends,
+    ...(unused === undefined
+      ? []
+      : [`Its successor ${unused.key_hint}, which nobody has used, is revoked. A new key takes its place.`]),
     ...(action === "rotate" ? [] : ["Session tokens that it minted work until they expire."]),
     used,
     ...(key.current ? [`This console uses this key${action === "rotate" ? "" : ": it stops too"}.`] : []),

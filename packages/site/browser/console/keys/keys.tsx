@@ -5,16 +5,18 @@ import { AsCurl } from "../as-curl.tsx"
 import { ListTable } from "../list-table.tsx"
 import { brief, when } from "../text.ts"
 import { useList, useTry } from "../use-read.ts"
-import { ConfirmKey, type Action, actionsOf, type ApiKey, verbs } from "./confirm-key.tsx"
+import { ConfirmKey, type Action, actionsFor, type ApiKey, successorOf, verbs } from "./confirm-key.tsx"
 import { MintForm, mintRequest } from "./mint-form.tsx"
 
 type Pending = { readonly action: Action; readonly apiKey: ApiKey }
 
-const StatusOf = ({ apiKey: { status, current, replaced_by: successor } }: { readonly apiKey: ApiKey }) => (
+const StatusOf = ({ apiKey, keys }: { readonly apiKey: ApiKey; readonly keys: readonly ApiKey[] }) => (
   <>
-    <span class={status === "active" ? "badge" : "badge warn"}>{status}</span>
-    {current && <span class="badge">this console</span>}
-    {successor !== undefined && <span class="muted">replaced by {successor}</span>}
+    <span class={apiKey.status === "active" ? "badge" : "badge warn"}>{apiKey.status}</span>
+    {apiKey.current && <span class="badge">this console</span>}
+    {apiKey.replaced_by !== undefined && (
+      <span class="muted">replaced by {successorOf(apiKey, keys)?.key_hint ?? "a key that isn't listed"}</span>
+    )}
   </>
 )
 
@@ -50,12 +52,12 @@ export const KeysView = ({
       {key.key_class}
       {key.origin_allowlist !== null && <div class="muted">{brief(key.origin_allowlist.join(", "), 120)}</div>}
     </>,
-    <StatusOf apiKey={key} />,
+    <StatusOf apiKey={key} keys={keys} />,
     when(key.created_at),
     when(key.last_used_at),
     key.expires_at === null ? "never" : when(key.expires_at),
     <div class="actions">
-      {actionsOf[key.status]?.map((action) => (
+      {actionsFor(key, keys).map((action) => (
         <button
           // One button, which keeps the focus when it becomes the other.
           key={action === "enable" ? "disable" : action}
@@ -86,7 +88,7 @@ export const KeysView = ({
         empty="No keys yet."
       />
       {/* Not before the list, which would push it away. */}
-      {(list.items ?? list.error) !== undefined && (
+      {(list.items ?? list.error) !== undefined && own?.replaced_by === undefined && (
         <>
           <h3>Mint a key</h3>
           <MintForm onMade={(made) => onMade(made, false)} onLost={list.again} />

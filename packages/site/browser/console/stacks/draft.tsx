@@ -132,7 +132,7 @@ export const Draft = ({ ast, onDiscard }: { readonly ast: AstFile; readonly onDi
           <p>
             {judged.spec === undefined
               ? `A ${wish.visibility} spec is created.`
-              : `It becomes the next version of your spec, visible as before (${judged.spec.visibility}).`}
+              : `It becomes the next version of your spec, unless it is the same as the latest. It is visible as before (${judged.spec.visibility}).`}
           </p>
         </Confirm>
       )}

@@ -1,8 +1,11 @@
 import type { Build, BuildWithEvents, RunWithSteps, Spec } from "@svc/client"
+import { useState } from "preact/hooks"
 import { root } from "../../dom.ts"
 import { useApi } from "../api.ts"
 import { AsCurl } from "../as-curl.tsx"
+import { Confirm } from "../confirm.tsx"
 import { Failure, lookFirst, mayBeDone } from "../failure.tsx"
+import { NotRead } from "../list-table.tsx"
 import { brief } from "../text.ts"
 import { useRead, useTry } from "../use-read.ts"
 import { SpecName } from "./runs-table.tsx"
@@ -45,6 +48,12 @@ const linesOf = (run: RunWithSteps, build: BuildWithEvents | undefined): readonl
   return run.completed_at === null ? inOrder : [...inOrder, { at: run.completed_at, text: `run ${run.id}: ${end}` }]
 }
 
+/** What the version that a run publishes breaks, where it breaks readers. */
+const brokenBy = (run: RunWithSteps | undefined): string | undefined => {
+  const message = run?.steps.find(({ name }) => name === "approve")?.error_message
+  return message?.startsWith("breaking-change: ") ? message.slice("breaking-change: ".length) : undefined
+}
+
 type LogProps = { readonly run: RunWithSteps; readonly build: BuildWithEvents | undefined }
 
 /** A run's log, which grows while it runs. */
@@ -81,17 +90,19 @@ export const RunView = ({ id }: { readonly id: number }) => {
   const build = useBuild(run)
   const spec = useRead<Spec>(run?.status === "succeeded" ? `/api/specs/${run.spec_id}` : undefined).body
   const { error, isBusy, attempt } = useTry()
+  const [isAsking, setAsking] = useState(false)
+  const broken = brokenBy(run)
   const verbs = (isPerson && verbsOf[run?.status ?? ""]) || []
-  const act = (verb: Verb): Promise<void> =>
-    attempt(async () => {
-      const { body } = await ask<RunWithSteps>({ method: "POST", path: `${path}/${verb}`, body: {} })
-      if (body.id === id) again()
-      // A retry is a run of its own.
-      else location.hash = `#/runs/${body.id}`
-    })
+  const act = async (verb: Verb): Promise<void> => {
+    const { body } = await ask<RunWithSteps>({ method: "POST", path: `${path}/${verb}`, body: {} })
+    if (body.id === id) again()
+    // A retry is a run of its own.
+    else location.hash = `#/runs/${body.id}`
+  }
   return (
     <>
-      <Failure error={error ?? readError} />
+      <Failure error={error ?? readError} isRead={error === undefined} />
+      {(run ?? readError) === undefined && <NotRead />}
       {mayBeDone(error) && <p>{lookFirst}</p>}
       {run !== undefined && (
         <>
@@ -105,15 +116,42 @@ export const RunView = ({ id }: { readonly id: number }) => {
               </a>
             )}
             {verbs.map((verb) => (
-              <button key={verb} type="button" aria-disabled={isBusy} onClick={() => act(verb)}>
+              <button
+                key={verb}
+                type="button"
+                aria-disabled={isBusy}
+                onClick={() => (verb === "resume" ? setAsking(true) : attempt(() => act(verb)))}
+              >
                 {labels[verb]}
               </button>
             ))}
           </div>
           {run.status === "waiting" && (
             <p class="note care">
-              The run waits for you: what it publishes breaks readers, or was to be approved first.
+              {broken === undefined
+                ? "The run waits for your approval."
+                : "The run waits for your approval: what it publishes breaks readers."}
             </p>
+          )}
+          {isAsking && (
+            <Confirm
+              title={`Approve run ${id}?`}
+              verb={broken === undefined ? "Publish" : "Publish and break readers"}
+              isEnd={broken !== undefined}
+              onConfirm={() => act("resume")}
+              onClose={() => setAsking(false)}
+            >
+              <p>
+                {broken === undefined
+                  ? "The run goes on and publishes its version."
+                  : "Readers that use what was removed or changed stop working:"}
+              </p>
+              <ul>
+                {broken?.split("; ").map((text) => (
+                  <li key={text}>{brief(text, 300)}</li>
+                ))}
+              </ul>
+            </Confirm>
           )}
           <RunLog run={run} build={build} />
           {spec !== undefined && (

@@ -2,7 +2,7 @@ import type { Diff, Spec, SpecVersion } from "@svc/client"
 import { useState } from "preact/hooks"
 import { AsCurl } from "../as-curl.tsx"
 import { Failure } from "../failure.tsx"
-import { ListTable } from "../list-table.tsx"
+import { ListTable, NotRead } from "../list-table.tsx"
 import { brief, when } from "../text.ts"
 import { useList, useRead } from "../use-read.ts"
 import { ChangesList } from "./changes-list.tsx"
@@ -14,7 +14,7 @@ const Difference = ({ path }: { readonly path: string }) => {
   const { body: diff, error } = useRead<Diff>(path)
   return (
     <>
-      <Failure error={error} />
+      <Failure error={error} isRead />
       {diff !== undefined && (
         <section aria-label={`Version ${diff.to} against ${diff.from}`}>
           <h4>
@@ -50,7 +50,8 @@ export const SpecView = ({ id }: { readonly id: number }) => {
   ])
   return (
     <>
-      <Failure error={error} />
+      <Failure error={error} isRead />
+      {(spec ?? error) === undefined && <NotRead />}
       {spec !== undefined && (
         <>
           <p>
