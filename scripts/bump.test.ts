@@ -11,12 +11,14 @@ import { setVersion, versionsIn } from "./bump.ts"
 const root = join(import.meta.dirname, "..")
 const skill = "apps/docs-server/content/skill.md"
 
-test("packages are checked against the pinned Node", () => {
+test("packages are checked against the pinned Node, and images have its major version", () => {
   const workspace: unknown = parse(readFileSync(join(root, "pnpm-workspace.yaml"), "utf8"))
   const { nodeVersion, catalogs } = z
     .object({ nodeVersion: z.string(), catalogs: z.object({ node: z.record(z.string(), z.string()) }) })
     .parse(workspace)
   expect(new Set(Object.values(catalogs.node))).toEqual(new Set([nodeVersion]))
+  const [major] = nodeVersion.split(".")
+  expect(readFileSync(join(root, "infra/Dockerfile"), "utf8")).toContain(`/node:${major}-`)
 })
 
 test("everything that is published has one version", () => {

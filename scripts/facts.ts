@@ -20,6 +20,7 @@ export const makeFacts = () => {
   const { changesDays, signupsPerHour, perMinute } = readSettings({})
   return {
     version: cli.version,
+    oldest_node: cli.engines.node.replace(/\D/g, ""),
     session_token_seconds: String(sessionLifetimeSeconds),
     session_token_minutes: String(sessionLifetimeSeconds / 60),
     // For tokens that are still valid, and clocks that differ.

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
@@ -77,4 +78,21 @@ test("every file that the README of an app or a package names exists", () => {
     return named.filter((name) => !isThere(name)).map((name) => `${page}: ${name}`)
   })
   expect(missing).toEqual([])
+})
+
+test("every name of the code that CONTRIBUTING.md or a decision quotes is in the code", () => {
+  const tracked = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).trim().split("\n")
+  const code = tracked.filter((file) => /\.(?:[cm]?[jt]sx?|json|ya?ml|sql)$/.test(file)).map(read)
+  const known = new Set(code.flatMap((text) => text.match(/\w+/g) ?? []))
+  // Of Node and of pnpm.
+  for (const foreign of ["httpAllowHalfOpen", "maxConnections", "devEngines"]) known.add(foreign)
+  const pages = tracked.filter((file) => /^(?:CONTRIBUTING\.md|docs\/decisions\/|packages\/.*\.md)/.test(file))
+  const quoted = pages.flatMap((page) =>
+    [
+      ...read(page)
+        .replaceAll(/^```[^]*?^```/gm, "")
+        .matchAll(/`[^`\n]+`/g),
+    ].flatMap(([text]) => (text.match(/\b[a-z]+[A-Z]\w+/g) ?? []).map((name) => ({ page, name }))),
+  )
+  expect(quoted.filter(({ name }) => !known.has(name))).toEqual([])
 })

@@ -43,6 +43,7 @@ const sayings: readonly (readonly [what: string, pattern: RegExp, value: number]
   ["the life of session tokens", /`exp` − `iat` is (\d+)/g, sessionLifetimeSeconds],
   ["the life of session tokens", /usualLifeMs = ([\d_]+)/g, sessionLifetimeSeconds * 1000],
   ["the wait before a rollback", new RegExp(`wait ${number} minutes[:,] (?:the tokens|then take)`, "gi"), minutes + 1],
+  ["the oldest Node", /Node (\d+)(?: or newer| and browsers)/g, Number(facts.oldest_node)],
   ["sign-ups an hour", new RegExp(`${number} sign-ups an hour`, "gi"), Number(makeFacts().sign_ups_per_hour)],
 ]
 const saying = prose.concat(tracked.filter((file) => /^packages\/client\/src\/.*\.ts$|^infra\/.*\.yaml$/.test(file)))
@@ -102,7 +103,7 @@ test.each(["docs-server", "relay", "platform-api"])("every setting of %s is used
   expect(settings.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([])
 })
 
-test("every SVC_ variable that a text names is read by the code, or set where the text says", () => {
+test("every SVC_ variable that a text names is read by the code, or set where the text says; command-line.md names those of the tool", () => {
   const isText = (file: string): boolean =>
     /\.(?:mdx?|ya?ml|example|cfg|conf|json)$|^infra\/(?:Caddyfile|Dockerfile)$/.test(file) &&
     !file.endsWith("openapi.json")
@@ -120,6 +121,11 @@ test("every SVC_ variable that a text names is read by the code, or set where th
     [...new Set(text.match(/\bSVC_[A-Z0-9_]+/g))].filter((name) => !isKnown(name)).map((name) => `${file}: ${name}`),
   )
   expect(unknown).toEqual([])
+  const ofTool = tracked.filter((file) => file.startsWith("apps/cli/src/") && isCode(file)).map(read)
+  const page = read("apps/docs-server/content/command-line.md")
+  expect(ofTool.flatMap((text) => text.match(/\bSVC_[A-Z_]+/g) ?? []).filter((name) => !page.includes(name))).toEqual(
+    [],
+  )
 })
 
 /** Texts that name several MCP tools, but not all of them. */

@@ -21,6 +21,7 @@ import { clientMessage } from "../packages/local-stream/src/server/connection.ts
 import { languages } from "../apps/cli/src/explore/types.ts"
 import { serviceUrl } from "../apps/cli/src/settings/settings.ts"
 import { symbols } from "../apps/cli/src/stream/where.ts"
+import { exits } from "../apps/cli/src/usage/help.ts"
 import { operators as astOperators } from "../packages/common/src/ast-operators.ts"
 import { operators } from "../packages/client/src/stream/where.ts"
 import { faults } from "../packages/local-stream/src/server/faults.ts"
@@ -121,6 +122,7 @@ const compared: [page: string, heading: string, column: string, expected: readon
   ["payments.md", "Results", "Option", Object.keys(submitOnceOptions)],
   ["local-development.md", "Local development", "Stack", stacks],
   ["mcp-server.md", "Tools", "Tool", tools.map(({ name }) => name)],
+  ["command-line.md", "Exit codes", "Exit", exits.map(([code]) => code)],
 ]
 
 test.each(compared)(

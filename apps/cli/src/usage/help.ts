@@ -10,7 +10,8 @@ const settings = [
   ["NO_PROXY", "hosts that are reached without the proxy"],
   ["NO_COLOR, FORCE_COLOR", "turn colors off, or on"],
 ] as const
-const exits = [
+/** Each exit code with its meaning. */
+export const exits = [
   ["0", "done"],
   ["1", "failed; with --json, stdout is {error, code}"],
   ["2", "wrong usage"],
