@@ -1,15 +1,17 @@
 // Server-sent events.
 import { visibleJson } from "@svc/common/foreign-text"
 
+/** How long a stream is silent before a comment is sent. */
 export const commentMs = 15_000
 // The most unread bytes that are kept for a client.
 const mostWaitingBytes = 256 * 1024
 
 const text = new TextEncoder()
 
+/** A comment, which clients ignore (HTML standard, 9.2.6). */
 export const commentOf = (words: string): Uint8Array => text.encode(`: ${words}\n\n`)
 
-/** Some clients also end a line at signs that JSON leaves as they are. */
+/** An event with its data as JSON on one line. Some clients also end a line at signs that JSON leaves as they are. */
 export const eventOf = (id: number, event: string, data: object): Uint8Array =>
   text.encode(`id: ${id}\nevent: ${event}\ndata: ${visibleJson(JSON.stringify(data))}\n\n`)
 

@@ -11,8 +11,11 @@ export type Finding = {
 /** Looks at one thing that the service needs. It writes nothing. */
 export type Check = () => Promise<readonly Finding[]>
 
+/** There is nothing to do. */
 export const pass = (check: string, text: string): Finding => ({ check, verdict: "pass", text })
+/** The service works, but not as it should. */
 export const warn = (check: string, text: string, next: string): Finding => ({ check, verdict: "warn", text, next })
+/** The service can't work so. */
 export const fail = (check: string, text: string, next: string): Finding => ({ check, verdict: "fail", text, next })
 
 // Longer than the checks' own deadlines and the lookups of their host names.

@@ -11,6 +11,7 @@ export type TokenErrorCode =
   | "origin-mismatch"
   | "origin-required"
 
+/** A token was rejected. */
 export class TokenError extends Error {
   override readonly name = "TokenError"
   readonly code: TokenErrorCode

@@ -11,6 +11,7 @@ export type BenchmarkTable = {
 
 const digits = (value: number): string => (value >= 100 ? String(Math.round(value)) : value.toFixed(2))
 
+/** A table of measured values and their goals. */
 export const createBenchmarkTable = (): BenchmarkTable => {
   const rows: { cells: string[]; met: boolean }[] = []
   return {

@@ -22,11 +22,13 @@ export const call = (
   data: Uint8Array.from(data),
 })
 
+/** An instruction that transfers lamports. */
 export const transfer = (from: string, to: string, lamports: bigint): kit.Instruction => {
   const { WRITABLE, WRITABLE_SIGNER } = kit.AccountRole
   return call(systemProgram, littleEndian(2, lamports), [from, WRITABLE_SIGNER], [to, WRITABLE])
 }
 
+/** An instruction of the memo program, which no account signs. */
 export const memo = (content: string | Uint8Array): kit.Instruction => ({
   programAddress: memoProgram,
   data: typeof content === "string" ? new TextEncoder().encode(content) : content,
