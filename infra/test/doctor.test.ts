@@ -615,7 +615,7 @@ test("a silent name server is named, and the database isn't blamed for it", asyn
       check,
       verdict: "warn",
       text: expect.stringMatching(/EAI_AGAIN/) as string,
-      next: "Look after this machine's name server: it doesn't answer.",
+      next: "Look after this machine's name server: it doesn't respond.",
     })
 })
 

@@ -11,7 +11,7 @@ export const errors = defineErrors({
   },
   forbidden: {
     status: 403,
-    message: "The Host or Origin header names a place that this server does not answer to.",
+    message: "The Host or Origin header names a host that this server doesn't serve.",
     hint: "Use the server's own address, or add the name to SVC_ALLOWED_HOSTS; pages are listed in /llms.txt.",
   },
   not_found: {
@@ -37,11 +37,11 @@ export const errors = defineErrors({
   rate_limited: {
     status: 429,
     message: "Too many requests from this address.",
-    hint: "Wait as long as Retry-After says; /llms-full.txt has all pages in one answer.",
+    hint: "Wait as long as Retry-After says; /llms-full.txt has all pages in one response.",
   },
   internal_error: {
     status: 500,
-    message: "The server failed to answer.",
+    message: "The server couldn't handle the request.",
     hint: "Try again; if it stays so, tell the operator the X-Request-Id. /llms.txt lists the pages.",
   },
 })

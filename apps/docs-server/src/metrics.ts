@@ -18,7 +18,7 @@ export const createMetrics = (meter: Meter) => {
     description: "JSON-RPC requests to the MCP endpoint.",
   })
   const searches = meter.createCounter("svc.docs.searches", {
-    description: "Searches that were run; one that was asked before is answered from memory.",
+    description: "Searches that were run; a repeated one is served from memory.",
   })
   const duration = meter.createHistogram("svc.docs.search.duration", {
     unit: "s",

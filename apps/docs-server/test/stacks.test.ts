@@ -217,7 +217,12 @@ test("while the API is unavailable the last copy is served with a notice; withou
   expect([registry.note(), changes, registry.isAnswering()]).toEqual([undefined, 2, true])
   const away = (reason: string) => ({ host: new URL(api.url).host, reason })
   const again = "the platform can be read again"
-  expect(logged).toEqual([away("the registry answered 503"), again, away("the registry answered 500"), again])
+  expect(logged).toEqual([
+    away("the registry responded with 503"),
+    again,
+    away("the registry responded with 500"),
+    again,
+  ])
 })
 
 test("the drawing of a stack shows no character that can't be seen, and is left out where it has too many parts", async () => {

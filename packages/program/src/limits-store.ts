@@ -51,7 +51,7 @@ const checkStore = async (url: string, prefix: string, connect: Connect): Promis
       ),
     ),
   ]
-  return found.length > 0 ? found : [pass(check, `${name} ${version} answers`)]
+  return found.length > 0 ? found : [pass(check, `${name} ${version} responds`)]
 }
 
 /**

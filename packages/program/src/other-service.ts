@@ -13,7 +13,7 @@ export const checkOtherService = async (
   const answer = await ask(`${url}/health`)
   if ("reason" in answer) {
     const next = stepAfter(answer.reason, `Start ${service}, or correct the URL.`)
-    return [warn(check, `${variable} doesn't answer (${answer.reason})`, next)]
+    return [warn(check, `${variable} doesn't respond (${answer.reason})`, next)]
   }
   const elsewhere = redirected(check, variable, url, answer)
   if (elsewhere !== undefined) return [elsewhere]
@@ -27,7 +27,7 @@ export const checkOtherService = async (
 /** Whether anything answers at a URL that a service calls. */
 export const checkReachable = async (check: string, variable: string, url: string): Promise<readonly Finding[]> => {
   const answer = await ask(url)
-  if (!("reason" in answer)) return [pass(check, `${variable} answers`)]
+  if (!("reason" in answer)) return [pass(check, `${variable} responds`)]
   const next = stepAfter(answer.reason, "Start the server, or correct the URL.")
-  return [warn(check, `${variable} doesn't answer (${answer.reason})`, next)]
+  return [warn(check, `${variable} doesn't respond (${answer.reason})`, next)]
 }

@@ -70,13 +70,13 @@ export const checkPublicUrl = async (
   const ends = target.protocol === "https:" ? await certificate(variable, target, at) : []
   if ("reason" in answer) {
     const next = stepAfter(answer.reason, "Start the service and the proxy, then run doctor again.")
-    return [...ends, warn(check, `${url} doesn't answer (${answer.reason})`, next)]
+    return [...ends, warn(check, `${url} doesn't respond (${answer.reason})`, next)]
   }
   const elsewhere = redirected(check, variable, url, answer)
   if (elsewhere !== undefined) return [...ends, elsewhere]
   if (answer.status !== 200) {
     const next = `Correct ${variable}, its path too, or point the proxy at the service's port.`
-    return [...ends, fail(check, `${url}/livez answers ${answer.status}`, next)]
+    return [...ends, fail(check, `${url}/livez returns ${answer.status}`, next)]
   }
   const health = await ask(`${url}/health`)
   const there = "body" in health ? serviceOf(health.body) : undefined
@@ -84,7 +84,7 @@ export const checkPublicUrl = async (
     const next = `Set it to the URL of ${service}, or correct the proxy.`
     return [...ends, fail(check, `${variable} leads to ${there ?? "another server"}`, next)]
   }
-  const found = [...ends, pass(check, `${url} answers`)]
+  const found = [...ends, pass(check, `${url} responds`)]
   const seen = answer.header("x-svc-client-address")
   if (seen === undefined) return found
   const [address = "", forwarded] = seen.split("; ")

@@ -83,7 +83,7 @@ const checkPort = async (service: Service, host: string, setting: string, port: 
   if (own !== undefined) {
     const text = `${service} runs at ${setting} ${port}`
     if (!("status" in own) || own.status !== 503) return pass("port", text)
-    return warn("port", `${text}, and its /health answers 503`, "Its log has the reason: the database can't be used.")
+    return warn("port", `${text}, and its /health returns 503`, "Its log has the reason: the database can't be used.")
   }
   const next = `Set another ${setting}, or stop what \`ss -ltnp\` shows there.`
   return fail("port", `${setting} ${port} is taken by another program`, next)

@@ -91,7 +91,7 @@ export const startTelemetry = async (
       const late = new AbortController()
       const stopped = Promise.all([quietly(tracers.shutdown()), quietly(meters.shutdown())])
       const timeout = delay(stopMs, undefined, { signal: late.signal }).then(
-        () => warn("no answer from the collector within 5 s of the stop"),
+        () => warn("no response from the collector within 5 s of the stop"),
         () => {},
       )
       await Promise.race([stopped, timeout])

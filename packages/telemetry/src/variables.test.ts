@@ -306,5 +306,5 @@ test("a rejected export is logged in one line, and a stop doesn't wait for a sil
   hang(collector)
   await request(running)
   await running.stop()
-  expect(running.log.at(-1)).toContain("no answer from the collector")
+  expect(running.log.at(-1)).toContain("no response from the collector")
 })

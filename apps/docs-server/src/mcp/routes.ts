@@ -89,7 +89,7 @@ const descriptorRoute = (path: string, alias: string) =>
     path,
     summary: `Descriptor of the MCP server${alias}`,
     description:
-      "Answers the descriptor. When `Accept` names `text/event-stream` and wants it more than JSON, the event stream of " +
+      "Returns the descriptor. When `Accept` names `text/event-stream` and wants it more than JSON, the event stream of " +
       "Streamable HTTP is opened instead, for MCP revisions that have it: 405 says that there is none, or none free.",
     operationId: alias === "" ? "getMcpDescriptor" : "getMcpDescriptorLegacy",
     ...(alias !== "" && { deprecated: true }),
@@ -153,7 +153,7 @@ export const mcpRoutes = (app: DocsApp, { site, answer, protocolVersions, stream
       // Clients take it for an endpoint without streams, and go on by POST.
       throw errors.fail("method_not_allowed", {
         message: `This address has ${maxStreamsPerClient} event streams open, or its network as many as it may.`,
-        hint: "Close one of them. All tools answer by POST without a stream; see /openapi.json.",
+        hint: "Close one of them. All tools work by POST without a stream; see /openapi.json.",
         headers: { Allow: "POST" },
       })
     return c.body(openQuietStream(streams, countStream(c), entry.leave), 200, streamHeaders)

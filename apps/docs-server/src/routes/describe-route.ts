@@ -13,7 +13,7 @@ const errorResponse = z
     }),
   })
   .meta({
-    description: "Every answer with an error status; from a well-formed JSON-RPC message on, errors are JSON-RPC's.",
+    description: "Every response with an error status; from a well-formed JSON-RPC message on, errors are JSON-RPC's.",
   })
   .openapi("ErrorResponse")
 

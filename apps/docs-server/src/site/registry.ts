@@ -58,7 +58,7 @@ const reasonOf = (error: unknown): string => {
 type ListPage = { readonly text: string; readonly etag: string; readonly next: URL | null }
 
 const readText = async (response: Response): Promise<string> =>
-  (await readAtMost(response, most.bytes, "the registry's answer is too large")).toString()
+  (await readAtMost(response, most.bytes, "the registry's response is too large")).toString()
 
 /**
  * Keeps a copy of the platform's public stacks, so that they can be shown and searched while the API is away.
@@ -98,7 +98,7 @@ export const createRegistry = ({
     const headers = before === undefined ? {} : { "If-None-Match": before.etag }
     const response = await fetch(url, { signal, redirect: "error", headers })
     if (response.status === 304 && before !== undefined) return before
-    if (!response.ok) throw new Error(`the registry answered ${response.status}`)
+    if (!response.ok) throw new Error(`the registry responded with ${response.status}`)
     const text = await readText(response)
     const next = /<([^>]+)>\s*;\s*rel="?next"?/.exec(response.headers.get("link") ?? "")?.[1]
     // The API may be reached by another URL than it knows itself by: only the query counts.

@@ -129,7 +129,7 @@ const checkDatabase = async (
     const isOld = Number.parseInt(found.version, 10) < oldestServer
     if (isOld)
       add(fail("database", `PostgreSQL ${found.version} is too old`, `Use PostgreSQL ${oldestServer} or newer.`))
-    else add(pass("database", `PostgreSQL ${found.version} answers`))
+    else add(pass("database", `PostgreSQL ${found.version} responds`))
     if (found.encoding !== "UTF8") {
       const next =
         "Make a new database (create database … encoding 'UTF8' template template0), and restore a backup into it."

@@ -319,7 +319,7 @@ export type PlatformHealth = {
   readonly status: "ok" | "degraded"
   /** Version of the service */
   readonly version: string
-  /** Whether the database answers */
+  /** Whether the database responds */
   readonly database: "ok" | "unavailable"
   /** Where limits are counted: in a store shared by all replicas, or in each replica. */
   readonly limits: "shared" | "local"

@@ -68,7 +68,7 @@ const exchange = async (fetch: Fetch, call: Call, signal: AbortSignal): Promise<
 export const request = async (fetch: Fetch, clock: Clock, call: Call): Promise<Answer> => {
   const where = new URL(call.url).origin
   const throwIfAborted = (): void => {
-    if (call.signal?.aborted === true) throw ownError("aborted", `${where} gave no answer`)
+    if (call.signal?.aborted === true) throw ownError("aborted", `${where} sent no response`)
   }
   throwIfAborted()
   const leaving = new AbortController()
@@ -84,7 +84,7 @@ export const request = async (fetch: Fetch, clock: Clock, call: Call): Promise<A
     return await exchange(fetch, call, leaving.signal)
   } catch (cause) {
     if (isLate) {
-      throw ownError("timeout", `${where} gave no whole answer in ${call.timeoutMs / 1000} s`, { retryable: true })
+      throw ownError("timeout", `${where} sent no whole response in ${call.timeoutMs / 1000} s`, { retryable: true })
     }
     throwIfAborted()
     throw ownError("network-error", `${where} cannot be reached`, { retryable: true, cause })

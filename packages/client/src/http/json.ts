@@ -4,7 +4,7 @@ import { ownError, type SvcError } from "./error.ts"
 export { isObject, type Json, parseJson, textOf }
 
 export const strange = (what: string): SvcError =>
-  ownError("unexpected-answer", `The relay's answer has no readable ${what}`)
+  ownError("unexpected-answer", `The relay's response has no readable ${what}`)
 
 /** Reads a value of a response. Throws SvcError, which has its name. */
 export type Reader<Value> = (value: unknown, name: string) => Value

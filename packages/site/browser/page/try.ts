@@ -51,7 +51,7 @@ export const addTryPanel = (panel: HTMLElement, kind: string): void => {
     event.preventDefault()
     if (URL.parse(address.value)?.origin !== origin) say(`The URL must start with ${origin}.`)
     else if (isSecret()) say("Paste a publishable key, never a secret one.")
-    else send().catch(() => say(`${origin} does not answer now.`))
+    else send().catch(() => say(`${origin} doesn't respond now.`))
   })
   panel.append(make("h3", {}, "Try it"), form, said, shown)
 }
