@@ -358,7 +358,7 @@ test("a caller who aborts while the relay is away or busy gets its last error as
   const abortedAt = (): Promise<PaymentOutcome> => pay({ signal: (giving = new AbortController()).signal })
   await expect(abortedAt()).rejects.toMatchObject({
     code: "aborted",
-    message: "http://relay.test cannot be reached. Nothing was stored or sent",
+    message: "http://relay.test can't be reached. Nothing was stored or sent",
   })
   giving = undefined
   const stopping = new AbortController()

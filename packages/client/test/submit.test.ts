@@ -75,8 +75,24 @@ test("bytes that an earlier run sent are rejected, and found on the chain: lande
   expect(await outcome).toEqual({ ...landed, commitment: "finalized" })
   const searched = { signature, searchTransactionHistory: true }
   expect(asked.map(({ route, body }) => [route, body]).slice(1)).toEqual([["signature-status", searched]])
+  const later = play({ send: [rejected], status: ["lost", "silence", seen("finalized")] })
+  expect(await later.outcome, "nothing is concluded before the look-up works").toMatchObject({ state: "landed" })
   const fresh = play({ send: [rejected], status: [absent(330)] })
   expect(await fresh.outcome).toMatchObject({ state: "not-submitted", error: { code: "upstream_rpc_error" } })
+})
+
+test("no rejection proves anything once the bytes were seen in a block, whoever sent them", async () => {
+  for (const send of [refused("server_busy", true), refused("invalid_request", false)]) {
+    const giving = new AbortController()
+    const { outcome } = play(
+      { send: [refused("server_busy", true), send], status: [seen("processed"), absent(330)] },
+      {
+        signal: giving.signal,
+        onStep: (step) => step.step === "status" && step.status === null && setImmediate(() => giving.abort()),
+      },
+    )
+    expect(await outcome).toMatchObject({ state: "undecided", signature })
+  }
 })
 
 test("nothing is sent if before() fails", async () => {
@@ -259,10 +275,18 @@ test("whatever the relay returns, there are four outcomes, each with its proof",
     send: fc.array(anything, { minLength: 1, maxLength: 5 }),
     status: fc.array(anything, { maxLength: 8 }).map((list) => list.concat(seen("finalized"))),
     view: fc.array(anything, { minLength: 1, maxLength: 5 }),
+    stepsUntilAbort: fc.nat({ max: 40 }),
   })
   await fc.assert(
-    fc.asyncProperty(says, async (script) => {
-      const { outcome, steps } = play(script)
+    fc.asyncProperty(says, async ({ stepsUntilAbort, ...script }) => {
+      const giving = new AbortController()
+      let left = stepsUntilAbort
+      const onStep = (step: Step): void => {
+        steps.push(step)
+        if (left-- === 0) giving.abort()
+      }
+      const steps: Step[] = []
+      const { outcome } = play(script, { onStep, signal: giving.signal })
       const ended: Outcome = await outcome
       const has = (step: Step["step"]): boolean => steps.some((one) => one.step === step)
       switch (ended.state) {
@@ -273,13 +297,14 @@ test("whatever the relay returns, there are four outcomes, each with its proof",
         case "not-submitted":
           expect(ended.error).toBeInstanceOf(SvcError)
           expect(has("accepted") || has("uncertain")).toBe(false)
+          expect(steps.filter((step) => step.step === "status" && step.status !== null)).toEqual([])
           break
         case "expired":
           expect(steps.at(-1)).toMatchObject({ step: "status", status: null, searched: true })
           expect(steps.some((step) => step.step === "finalized" && step.height > lastValidBlockHeight)).toBe(true)
           break
         case "undecided":
-          throw new Error("nobody gave up")
+          expect(giving.signal.aborted).toBe(true)
       }
     }),
     { numRuns: process.env["SVC_FUZZ"] === "full" ? 20_000 : 200 },

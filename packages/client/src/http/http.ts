@@ -84,10 +84,10 @@ export const request = async (fetch: Fetch, clock: Clock, call: Call): Promise<A
     return await exchange(fetch, call, leaving.signal)
   } catch (cause) {
     if (isLate) {
-      throw ownError("timeout", `${where} sent no whole response in ${call.timeoutMs / 1000} s`, { retryable: true })
+      throw ownError("timeout", `${where} sent no response in ${call.timeoutMs / 1000} s`, { retryable: true })
     }
     throwIfAborted()
-    throw ownError("network-error", `${where} cannot be reached`, { retryable: true, cause })
+    throw ownError("network-error", `${where} can't be reached`, { retryable: true, cause })
   } finally {
     // Ends the wait too. The response has been read.
     leave()

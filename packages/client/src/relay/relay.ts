@@ -149,7 +149,7 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
         if (answer.signature !== signature) throw strange("signature of this transaction")
         return { signature }
       } catch (thrown) {
-        const error = asSvcError(thrown, "unexpected-answer", "The answer to send cannot be read")
+        const error = asSvcError(thrown, "unexpected-answer", "The response can't be read")
         // Unless the error proves the contrary, the provider may have accepted it.
         throw aboutSubmission(error, error.submissionState ?? "unknown", signature)
       }

@@ -57,7 +57,7 @@ export type Knowledge = {
   readonly commitment: Commitment
   /** The message, if its bytes are at hand and the provider can tell whether their blockhash is valid. */
   readonly message: Uint8Array | undefined
-  /** How many copies may be on their way. */
+  /** How many copies may be on their way; Infinity once one was found in a block, whoever sent it. */
   readonly atLarge: number
   /** The result of the last look-up. */
   readonly status: Status | null
@@ -135,7 +135,7 @@ export const learn = (known: Knowledge, step: Step): Knowledge => {
       const tip = known.bound === undefined ? later(known.tip, contextSlot) : known.tip
       if (status !== null) {
         const wasConfirmed = known.wasConfirmed || depth(status.confirmationStatus) > 0
-        return { ...known, tip, status, wasConfirmed, absences: 0 }
+        return { ...known, tip, status, wasConfirmed, absences: 0, atLarge: Infinity }
       }
       const { message, over, isForgotten, absences, absentUpTo } = known
       const counts =
@@ -183,7 +183,7 @@ export const conclude = (known: Knowledge): Outcome | undefined => {
     return { state: "landed", signature, slot: status.slot, commitment: reached, err: status.err }
   }
   // While any copy may be on its way, the refusal of another one proves nothing.
-  if (known.atLarge === 0 && refusal !== undefined && !refusal.retryable && status === null && !known.wasConfirmed)
+  if (known.atLarge === 0 && refusal !== undefined && !refusal.retryable)
     return { state: "not-submitted", error: refusal }
   if (over === undefined || absences < commitments.length * rowLength || known.wasConfirmed) return undefined
   // There are at least as many slots as blocks, so the look-up can't have seen a higher block.

@@ -60,7 +60,7 @@ export const lookOnce = async (
   signature: string,
   searched: boolean,
   abortable: Abortable,
-): Promise<Step> => {
+): Promise<Extract<Step, { step: "status" | "lookup-failed" }>> => {
   try {
     const answer = await relay.signatureStatus({ signature, searchTransactionHistory: searched, ...abortable })
     return { step: "status", ...answer, searched }
@@ -132,11 +132,15 @@ export const settleWith = (
     }
   }
 
+  /** Looks the transaction up, as often as that fails. */
   const look = async (searched: boolean): Promise<Step> => {
-    const step = await lookOnce(relay, known.signature, searched, abortable)
-    take(step)
-    decide()
-    return step
+    for (let failures = 1; ; failures++) {
+      const step = await lookOnce(relay, known.signature, searched, abortable)
+      take(step)
+      decide()
+      if (step.step === "status" || over.aborted) return step
+      await clock.sleep(pauseAfter(failures, step.error.retryAfterMs, clock), over)
+    }
   }
 
   const sender = async (transaction: string): Promise<void> => {
@@ -157,9 +161,9 @@ export const settleWith = (
       const atLarge = known.atLarge > 0
       if (atLarge && rebroadcastMs === 0) return
       refusals = isRefused ? refusals + 1 : 0
-      const asked = "error" in step ? step.error.retryAfterMs : undefined
+      const asked = ("error" in step && step.error.retryAfterMs) || 0
       const pause = refusals && pauseAfter(refusals, asked, clock)
-      await clock.sleep(Math.max(pause, asked ?? 0, atLarge ? again() : 0), over)
+      await clock.sleep(Math.max(pause, asked, atLarge ? again() : 0), over)
     }
   }
 

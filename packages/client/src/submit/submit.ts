@@ -74,10 +74,10 @@ export const submit = async (relay: Relay, options: SubmitOptions): Promise<Outc
  */
 export const settle = async (relay: Relay, options: SettleOptions): Promise<Outcome> => {
   const { signature, resend } = options
-  if (!isSignature(signature)) throw ownError("invalid_signature", "The signature is not base58 of 64 bytes")
+  if (!isSignature(signature)) throw ownError("invalid_signature", "The signature isn't base58 of 64 bytes")
   const wire = resend === undefined ? undefined : await readVerified(resend)
   if (wire !== undefined && wire.signature !== signature) {
-    throw ownError("signature-mismatch", `The transaction is another one: its signature is ${wire.signature}`)
+    throw ownError("signature-mismatch", `The transaction has another signature: ${wire.signature}`)
   }
   return settleWith(relay, { ...options, base64: wire?.base64 }, start(options, signature, wire?.message, 1))
 }
