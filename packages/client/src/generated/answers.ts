@@ -596,9 +596,9 @@ export type Usage = {
       readonly id: number
       /** Its name */
       readonly name: string
-      /** Requests with this key, the refused ones too */
+      /** Requests with this key, except those that get 401, come from another origin or exceed the key's own rate limit */
       readonly requests: number
-      /** Responses with 403 or 429 */
+      /** Those that got 403 or 429 */
       readonly refused: number
       /** Session tokens that it minted */
       readonly sessions: number

@@ -28,8 +28,11 @@ const usage = z
             z.object({
               id: z.int(),
               name: z.string(),
-              requests: z.int().meta({ description: "Requests with this key, the refused ones too" }),
-              refused: z.int().meta({ description: "Responses with 403 or 429" }),
+              requests: z.int().meta({
+                description:
+                  "Requests with this key, except those that get 401, come from another origin or exceed the key's own rate limit",
+              }),
+              refused: z.int().meta({ description: "Those that got 403 or 429" }),
               sessions: z.int().meta({ description: "Session tokens that it minted" }),
             }),
           ),
