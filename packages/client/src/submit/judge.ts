@@ -13,7 +13,7 @@ export type Outcome =
       readonly commitment: Commitment
       readonly err: ChainError | null
     }
-  /** It is proven that the transaction went nowhere. `error` says why. */
+  /** No copy of this call went anywhere, and none was seen in a block. `error` says why. */
   | { readonly state: "not-submitted"; readonly error: SvcError }
   /** It isn't on the chain and its blockhash has expired, so it can never land. A new one may be signed. */
   | { readonly state: "expired"; readonly signature: string }
