@@ -20,9 +20,9 @@ const failure = async (url: string, timeoutMs = 30_000) =>
 
 test("a request to a service that stalls, at the start or in the middle, ends at its timeout", async () => {
   const silent = await serve(() => {})
-  expect(await failure(silent, 100)).toMatch(/no whole answer in 0.1 s/)
+  expect(await failure(silent, 100)).toMatch(/sent no response in 0.1 s/)
   const stuck = await serve((response) => response.writeHead(200, { "content-length": 10 }).write("12345"))
-  expect(await failure(stuck, 100)).toMatch(/no whole answer in 0.1 s/)
+  expect(await failure(stuck, 100)).toMatch(/sent no response in 0.1 s/)
 })
 
 test("a truncated response is an error, never a partial result", async () => {
