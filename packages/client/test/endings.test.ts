@@ -3,11 +3,13 @@ import {
   type Clock,
   createJournal,
   memoryStore,
+  type PaymentRecord,
   settle,
   signatureOf,
   submit,
   SvcError,
   type Outcome,
+  type Step,
 } from "../src/index.ts"
 import { createFakeChain, type Fate } from "./fake-chain.ts"
 import { lies } from "./lies.ts"
@@ -191,4 +193,61 @@ describe("bytes that aren't stored, with a provider whose nodes may be behind", 
     expect(await set.virtual.run(repeated(set, relay))).toMatchObject({ code: "lookup-failed" })
     expect(await set.virtual.run(repeated(set, set.honest))).toBe("landed")
   })
+})
+
+describe("a provider whose nodes take turns: the first has the history, the last stands still, the others have lost it", () => {
+  const turns = [2, 3, 4, 5, 6].flatMap((nodes) => Array.from({ length: nodes }, (_, first) => [nodes, first] as const))
+  test.each(turns)("%i nodes, the proof begins at node %i: what landed is found", async (nodes, first) => {
+    const set = await setUp("tells the truth", () => 100, true)
+    await set.virtual.run(set.send())
+    let turn: number | undefined
+    const { relay } = scriptedRelay(set.clock, (asked) => {
+      const said = set.chain.answer(asked)
+      if (asked.route === "fee") turn ??= first
+      const node = turn === undefined ? 1 : turn++ % nodes
+      if (node === 0 || !["fee", "signature-status"].includes(asked.route) || typeof said === "string") return said
+      const isStill = turn !== undefined && node === nodes - 1
+      return ok({ ...Object(said.body), status: null, ...(isStill && { contextSlot: "1" }) })
+    })
+    const { signature, transaction: resend, clock } = set
+    const giving = new AbortController()
+    let steps = 0
+    const onStep = (): void => void (++steps > 300 && giving.abort())
+    const options = { signature, resend, lastValidBlockHeight, clock, onStep, signal: giving.signal }
+    expect(await set.virtual.run(settle(relay, options))).toMatchObject({ state: "landed" })
+  })
+})
+
+test("look-ups of two payments at once don't keep one of them at the node that has lost the history", async () => {
+  const ended: Ended[] = []
+  for (let seed = 720; seed < 780; seed++) {
+    let drawn = seed * 7919 + 1
+    const random = (): number => (drawn = (drawn * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648
+    const virtual = createVirtualClock()
+    const clock = { ...virtual.clock, random }
+    let first = ""
+    const chain = createFakeChain(clock, (signature) => ((first ||= signature) === signature ? 100 : undefined))
+    const store = memoryStore()
+    const honest = createJournal({ relay: scriptedRelay(clock, (asked) => chain.answer(asked)).relay, store, clock })
+    for (const name of ["lands", "never lands"]) {
+      const leaving = new AbortController()
+      const options = { signal: leaving.signal, onStep: ({ step }: Step) => step === "accepted" && leaving.abort() }
+      const pay = ({ blockhash }: { readonly blockhash: string }) =>
+        payer.transfer({ recipient: newAddress(), lamports: 5n, blockhash })
+      await virtual.run(honest.submitOnce(name, pay, options))
+    }
+    for (const record of (await store.list()) as PaymentRecord[])
+      await store.put(record.id, { ...record, version: 2, refused: "upstream_rpc_error" }, 1)
+    await virtual.run(clock.sleep(1000))
+    chain.skip(400)
+    let turn = seed
+    const { relay } = scriptedRelay(clock, (asked) => {
+      const said = chain.answer(asked)
+      if (turn++ % 2 !== 0 || asked.route !== "signature-status" || typeof said === "string") return said
+      return ok({ ...Object(said.body), status: null })
+    })
+    const settled = await virtual.run(createJournal({ relay, store, clock }).settleAll())
+    ended.push(settled.find(({ signature }) => signature === first)?.state)
+  }
+  expect(new Set(ended)).toEqual(new Set(["landed"]))
 })

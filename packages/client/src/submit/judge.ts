@@ -134,8 +134,8 @@ export const learn = (known: Knowledge, step: Step): Knowledge => {
       const { status, contextSlot, searched } = step
       const tip = known.bound === undefined ? later(known.tip, contextSlot) : known.tip
       if (status !== null) {
-        const wasConfirmed = known.wasConfirmed || depth(status.confirmationStatus) > 0
-        return { ...known, tip, status, wasConfirmed, absences: 0, atLarge: Infinity }
+        const wasConfirmed = known.wasConfirmed || (status.confirmationStatus ?? "processed") !== "processed"
+        return { ...known, tip, status, wasConfirmed, isForgotten: false, absences: 0, atLarge: Infinity }
       }
       const { message, over, isForgotten, absences, absentUpTo } = known
       const counts =
@@ -143,7 +143,7 @@ export const learn = (known: Knowledge, step: Step): Knowledge => {
       const seen = { ...known, tip, status, absences: counts ? absences + 1 : absences }
       return {
         ...seen,
-        isForgotten: counts && isForgotten && isInRow(seen),
+        isForgotten: isForgotten && (!counts || isInRow(seen)),
         absentUpTo: counts ? contextSlot : absentUpTo,
       }
     }

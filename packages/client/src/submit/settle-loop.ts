@@ -30,8 +30,11 @@ export type LoopOptions = Abortable & {
 const usualRebroadcastMs = 2000
 const firstLookMs = 500
 const lookMs = 1000
-/** How long to wait between the look-ups of a row. */
-const rowMs = 200
+/**
+ * How long to wait at most between the look-ups of a row. The time is drawn at random: with equal times, the look-ups of two
+ * payments would alternate, and between nodes in turns each payment's would reach the same nodes again.
+ */
+const rowMs = 400
 /** How long to wait between rows of look-ups that prove a caller's word: a provider that lags by less is seen to catch up. */
 const doubtMs = 10_000
 /** No chain makes blocks faster. */
@@ -192,7 +195,9 @@ export const settleWith = (
       failures = failure === undefined ? 0 : failures + 1
       await clock.sleep(
         failure === undefined
-          ? (isInRow(known) ? rowMs : isOver(known) ? proofMs : lookMs) * (0.8 + clock.random() * 0.4)
+          ? isInRow(known)
+            ? rowMs * clock.random()
+            : (isOver(known) ? proofMs : lookMs) * (0.8 + clock.random() * 0.4)
           : pauseAfter(failures, failure.error.retryAfterMs, clock),
         over,
       )
