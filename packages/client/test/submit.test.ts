@@ -95,6 +95,25 @@ test("no rejection proves anything once the bytes were seen in a block, whoever 
   }
 })
 
+test("a rejection of another transaction, as a cache in between returns it, proves nothing", async () => {
+  const body = { code: "upstream_unavailable", message: "No.", retryable: false, submissionState: "not_submitted" }
+  const other = { status: 502, body: { ...body, signature: (await signedMemo("other")).signature } }
+  const { outcome, steps } = play({ send: [other], status: [seen("confirmed")] })
+  expect(await outcome).toEqual(landed)
+  expect(steps[1]).toMatchObject({ step: "uncertain", error: { submissionState: "unknown", signature } })
+  const ours = play({ send: [{ status: 502, body: { ...body, signature } }] })
+  expect(await ours.outcome).toMatchObject({ state: "not-submitted" })
+})
+
+test.each([null, "Confirmed", "max"])(
+  "with the commitment %j of a program without types, only a final block counts",
+  async (said) => {
+    const status = [seen("processed"), seen("confirmed"), seen("finalized")]
+    const { outcome } = play({ status }, { commitment: said as unknown as "confirmed" })
+    expect(await outcome).toEqual({ ...landed, commitment: "finalized" })
+  },
+)
+
 test("nothing is sent if before() fails", async () => {
   const failing = play({}, { before: () => Promise.reject(new Error("disk full")) })
   expect(await failing.outcome).toMatchObject({

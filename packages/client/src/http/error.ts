@@ -64,7 +64,7 @@ export class SvcError extends Error {
 export const aboutSubmission = (error: SvcError, submissionState: SubmissionState, signature: string): SvcError => {
   const facts: Facts = error
   const { message, cause } = error
-  return new SvcError({ ...facts, message, cause, submissionState, signature: error.signature || signature })
+  return new SvcError({ ...facts, message, cause, submissionState, signature })
 }
 
 /** An error that the library raises itself. */

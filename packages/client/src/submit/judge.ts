@@ -173,13 +173,12 @@ const endOf = ({ message, lastValidBlockHeight, bound = lastValidBlockHeight }: 
 /** Whether a final block seems to be higher than the last block in which the transaction could land. */
 export const isOver = ({ over }: Knowledge): boolean => over !== undefined
 
-const depth = (commitment: Commitment | null): number => (commitment === null ? 0 : commitments.indexOf(commitment))
-
 /** The conclusion that the knowledge allows, if any. A pure function. */
 export const conclude = (known: Knowledge): Outcome | undefined => {
   const { signature, lastValidBlockHeight, status, commitment, refusal, over, absences, absentUpTo } = known
-  if (status !== null && depth(status.confirmationStatus) >= depth(commitment)) {
-    const reached = status.confirmationStatus ?? "processed"
+  const reached = status?.confirmationStatus ?? "processed"
+  // A commitment that doesn't exist, of a program without types, is like the last one.
+  if (status !== null && commitments.slice(commitments.indexOf(commitment)).includes(reached)) {
     return { state: "landed", signature, slot: status.slot, commitment: reached, err: status.err }
   }
   // While any copy may be on its way, the refusal of another one proves nothing.
