@@ -702,6 +702,44 @@ test("bytes of another id are rejected: in progress, landed, or stored at the sa
   expect((await set.journal.list()).map(({ id }) => id)).not.toContain("e")
 })
 
+test("bytes of another id stay its own if the process dies before it has looked for them: never reported as paid twice", async () => {
+  const inner = memoryStore()
+  let dies = false
+  const put: Store["put"] = async (...given) => {
+    const stored = await inner.put(...given)
+    if (dies) throw new Error("killed")
+    return stored
+  }
+  const set = setUp({ store: { ...inner, put } })
+  const bytes = set.build()(await set.run(set.relay.latestBlockhash()))
+  expect(await set.pay({}, bytes, "a")).toMatchObject({ state: "landed" })
+  dies = true
+  await expect(set.pay({}, bytes, "b")).rejects.toThrow(/./)
+  dies = false
+  await expect(set.pay({}, bytes, "b")).rejects.toMatchObject({ code: "duplicate-transaction" })
+  expect((await set.journal.list()).map(({ id }) => id)).toEqual(["a"])
+})
+
+test("a rejection isn't reported once another process has finished the payment", async () => {
+  const inner = memoryStore()
+  let isDone = false
+  const put: Store["put"] = async (id, record, version) => {
+    // The other process is faster.
+    if (version === 1 && !isDone) {
+      isDone = true
+      const { refused: _refused, ...open } = record as PaymentRecord
+      await inner.put(id, { ...open, state: "landed", slot: "7", err: null }, version)
+    }
+    return inner.put(id, record, version)
+  }
+  const set = setUp({
+    store: { ...inner, put },
+    says: ({ route }) => (route === "send" ? refused("upstream_unavailable", false) : undefined),
+  })
+  expect(await set.pay()).toMatchObject({ state: "undecided", lastError: { code: "upstream_unavailable" } })
+  expect(await set.pay()).toMatchObject({ state: "landed", slot: 7n, replayed: true })
+})
+
 test("two ids with the same transaction are two payments: the second is rejected, not reported as paid", async () => {
   const inner = memoryStore()
   const seconds: unknown[] = []

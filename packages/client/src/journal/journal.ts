@@ -63,11 +63,11 @@ const checkId = (id: unknown): void => {
     new TextEncoder().encode(id).length <= 200
   )
     return
-  throw refusal("invalid-id", "An id is 1 to 200 bytes of printable UTF-8 in NFC, with spaces only inside")
+  throw refusal("invalid-id", "An id is 1 to 200 bytes of printable UTF-8 in NFC, spaces only inside")
 }
 
 const reused = (id: string, { state, signature }: PaymentRecord, stored: object, given: object): SvcError =>
-  refusal("id-reused", `"${id}" belongs to another payment, which is ${state}: use another id only to pay again`, {
+  refusal("id-reused", `"${id}" is another payment, which is ${state}: use another id only to pay again`, {
     stored: { ...stored, signature, state },
     given,
   })
@@ -168,7 +168,9 @@ export const createJournal = ({
       }
       const { base64, signature, facts } = prepared.payment
       if (options.signal?.aborted === true) throw givenUp("Aborted")
-      const other = working.get(signature) ?? id
+      const twinOf = async (): Promise<string | undefined> =>
+        (await list()).find((one) => one.id !== id && "signature" in one && one.signature === signature)?.id
+      const other = working.get(signature) ?? (await twinOf()) ?? id
       if (other !== id) throw duplicateOf(id, other)
       const now = new Date().toISOString()
       const attempt: Attempt = {
@@ -196,10 +198,10 @@ export const createJournal = ({
       try {
         if (!(await write(next))) continue
         // Only what is stored can be seen by others: of two that store it at once, each sees the other.
-        const twin = (await list()).find((one) => one.id !== id && "signature" in one && one.signature === signature)
-        if (twin?.id !== undefined) {
+        const twin = await twinOf()
+        if (twin !== undefined) {
           await forget(id, { force: true })
-          throw duplicateOf(id, twin.id)
+          throw duplicateOf(id, twin)
         }
         const outcome = await settle(next, { ...options, isMine: prepared.isNew })
         if (outcome.state !== "expired" || signed !== undefined) return prepared.isNew ? outcome : replayed(outcome)

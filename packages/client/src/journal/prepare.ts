@@ -90,7 +90,7 @@ export const prepare = async (
 
   const accept = async (payment: SignedPayment, blockhash: string): Promise<void> => {
     if (payment.blockhash !== blockhash) {
-      throw refusal("wrong-blockhash", "The transaction must use the blockhash that build() got")
+      throw refusal("wrong-blockhash", "The transaction must use the blockhash of build()")
     }
     await check(payment)
   }

@@ -57,7 +57,7 @@ export const createSettler = ({ relay, records, allowRelay, genesisHash, clock }
       if (view.height >= BigInt(finalizedHeight)) return view
       await clock.sleep(1000, options.signal)
     }
-    throw refusal("other-chain", `"${id}" was stored at block ${finalizedHeight}, which this chain hasn't reached`)
+    throw refusal("other-chain", `"${id}" was stored at block ${finalizedHeight}, and this chain is lower`)
   }
 
   /** Finds out what became of a stored attempt and stores a final result. With `resend` it also sends the bytes again. */
@@ -92,9 +92,10 @@ export const createSettler = ({ relay, records, allowRelay, genesisHash, clock }
     const next = { ...record, version: record.version + 1 }
     if (outcome.state === "not-submitted") {
       const { error } = outcome
-      // The caller gave up. The store has the attempt, so other processes may send it.
-      if (error.retryable || error.code === "aborted") return { state: "undecided", signature, lastError: error }
-      await records.write({ ...next, refused: error.code })
+      // If the caller gave up, other processes may send what the store has. If one has changed the record, it may have ended.
+      const isOpen = error.retryable || error.code === "aborted"
+      if (isOpen || !(await records.write({ ...next, refused: error.code })))
+        return { state: "undecided", signature, lastError: error }
       throw error
     }
     const stateSince = new Date().toISOString()

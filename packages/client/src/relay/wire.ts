@@ -40,7 +40,7 @@ const fromBase64 = (text: string): Uint8Array => {
 const partsOf = (bytes: Uint8Array): TransactionParts => {
   const most = sizeLimit(bytes)
   if (bytes.length > most) {
-    throw refusal("transaction_too_large", `The transaction has ${bytes.length} bytes, at most ${most} can be sent`)
+    throw refusal("transaction_too_large", `The transaction has ${bytes.length} bytes, at most ${most} fit`)
   }
   const parts = transactionParts(bytes)
   if (parts === "signature-count") {
@@ -58,7 +58,7 @@ export const readSigned = (transaction: string | Uint8Array): Wire => {
   const parts = partsOf(bytes)
   const missing = firstMissingSignature(parts)
   if (missing >= 0) {
-    throw refusal("unsigned_transaction", `Signature ${missing} of the transaction is missing: sign it first`)
+    throw refusal("unsigned_transaction", `Signature ${missing} is missing: sign it first`)
   }
   const signed = signatureAt(parts, 0)
   return { base64: toBase64(bytes), signature: base58(signed), signed, message: parts.message }
