@@ -110,6 +110,10 @@ test("an undecided payment stays open: settle ends it, and until then only force
   const left = await setup.svc([...sendArgs("left"), "--timeout", "6"], base64)
   expect(left.code).toBe(3)
   expect(json(left)).toMatchObject({ state: "undecided", next: "svc payments settle left --stack transfers" })
+  // The first run sent it.
+  const env = { ...setup.env, SVC_API_URL: "http://127.0.0.1:9" }
+  const gone = await setup.tool.svc(sendArgs("left"), { env, stdin: base64 })
+  expectError(gone, "unreachable", /^This run sent nothing\. The API at .* can't be reached/)
   expectError(await setup.svc(["payments", "forget", "left", "--json"]), "payment-open", "svc payments settle")
   const settle = ["payments", "settle", "left", "--stack", "transfers", "--json"]
   const settled = await setup.inFastTime(setup.svc(settle), signature)

@@ -189,7 +189,7 @@ describe("before anything is sent", () => {
       ["send", "--stack", "transfers", "--relay-url", "http://127.0.0.1:9", "--json"],
       base64,
     )
-    expectError(gone, "unreachable", /^Nothing was sent\. The relay at .* can't be reached: .* --relay-url/)
+    expectError(gone, "unreachable", /^This run sent nothing\. The relay at .* can't be reached: .* --relay-url/)
   })
 })
 

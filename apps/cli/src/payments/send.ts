@@ -123,7 +123,10 @@ export const send = async (context: Context): Promise<Outcome<Sent>> => {
   return sending.catch(
     // Once anything is stored, no lost connection ends the wait.
     onCode("unreachable", ({ message, next, cause }): never => {
-      throw new CliError("unreachable", `Nothing was sent. ${message}`, { cause, ...(next !== undefined && { next }) })
+      throw new CliError("unreachable", `This run sent nothing. ${message}`, {
+        cause,
+        ...(next !== undefined && { next }),
+      })
     }),
   )
 }
