@@ -218,6 +218,45 @@ describe("a provider whose nodes take turns: the first has the history, the last
   })
 })
 
+test("of two calls at once with bytes that nobody stored, neither misses the node with the history", async () => {
+  const ended: unknown[] = []
+  for (let seed = 1; seed < 30; seed++) {
+    let drawn = seed * 7919 + 1
+    const random = (): number => (drawn = (drawn * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648
+    const virtual = createVirtualClock()
+    const clock = { ...virtual.clock, random }
+    const chain = createFakeChain(clock)
+    const honest = scriptedRelay(clock, (asked) => chain.answer(asked)).relay
+    const { blockhash } = await virtual.run(honest.latestBlockhash())
+    const [landed, unsent] = [1n, 2n].map((lamports) =>
+      payer.transfer({ recipient: newAddress(), lamports, blockhash }),
+    ) as [Uint8Array, Uint8Array]
+    await virtual.run(honest.send({ transaction: landed }))
+    await virtual.run(clock.sleep(1000))
+    chain.skip(400)
+    let turn = seed
+    const { relay } = scriptedRelay(clock, (asked) => {
+      const said = chain.answer(asked)
+      if (turn++ % 2 !== 0 || asked.route !== "signature-status" || typeof said === "string") return said
+      return ok({ ...Object(said.body), status: null })
+    })
+    // Each response takes as long as the other call's.
+    const signatureStatus: typeof relay.signatureStatus = async (asked) => {
+      await clock.sleep(50 + random())
+      return relay.signatureStatus(asked)
+    }
+    const journal = createJournal({ relay: { ...relay, signatureStatus }, store: memoryStore(), clock })
+    const endOf = (name: string, bytes: Uint8Array): Promise<string> =>
+      journal.submitOnce(name, bytes).then(
+        ({ state }) => state,
+        (error: unknown) => (error as SvcError).code,
+      )
+    const [found] = await virtual.run(Promise.all([endOf("unsent", unsent), endOf("landed", landed)].toReversed()))
+    ended.push(found)
+  }
+  expect(new Set(ended)).toEqual(new Set(["landed"]))
+})
+
 test("look-ups of two payments at once don't keep one of them at the node that has lost the history", async () => {
   const ended: Ended[] = []
   for (let seed = 720; seed < 780; seed++) {

@@ -41,7 +41,7 @@ export const createRecords = (store: Store) => {
     const { id, version } = record
     if (await inStore(() => store.put(id, record, version - 1))) return true
     if (((await look(id))?.version ?? 0) >= version) return false
-    throw ownError("journal-unavailable", `The store refuses "${id}" and shows no newer record`)
+    throw ownError("journal-unavailable", `The store refuses "${id}"`)
   }
 
   const list = async ({ open = false }: { readonly open?: boolean | undefined } = {}) => {

@@ -4,7 +4,7 @@ import { asSvcError, ownError, type SvcError } from "../http/error.ts"
 import { readPayment, type SignedPayment } from "./payment.ts"
 import type { Abortable, ChainView, Relay, Transaction } from "../relay/relay.ts"
 import { later, rowLength } from "../submit/judge.ts"
-import { pauseAfter, viewOnce } from "../submit/settle-loop.ts"
+import { pauseAfter, rowPause, viewOnce } from "../submit/settle-loop.ts"
 import { heightOf } from "../submit/submit.ts"
 import { refusal } from "../relay/wire.ts"
 
@@ -113,10 +113,10 @@ export const prepare = async (
     for (let looks = 0; looks < rowLength; looks++) {
       const { status } = await look(signature, contextSlot)
       if (status !== null) return { slot: status.slot, isNew: false }
+      await options.clock.sleep(rowPause(options.clock), options.signal)
     }
     // The chain compares messages. Some wallets give one message many signatures.
-    if (err === "AlreadyProcessed")
-      throw duplicate("", "a simulation says that the chain has it under another signature")
+    if (err === "AlreadyProcessed") throw duplicate("", "the chain has it under another signature")
     const details = { err, logs: logs?.slice(-lastLogs) ?? null }
     if (err === "BlockhashNotFound") {
       const message = "Nothing was stored or sent. Sign again with a new blockhash"

@@ -151,8 +151,8 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
       } catch (thrown) {
         const error = asSvcError(thrown, "unexpected-answer", "The response can't be read")
         // Unless the error proves the contrary of this transaction, the provider may have accepted it.
-        const { signature: about, submissionState = "unknown" } = error
-        throw aboutSubmission(error, (about || signature) === signature ? submissionState : "unknown", signature)
+        const isOurs = (error.signature || signature) === signature
+        throw aboutSubmission(error, (isOurs && error.submissionState) || "unknown", signature)
       }
     },
     /** What the provider knows about a signature up to the slot `contextSlot`. `status` is null if it finds nothing. */

@@ -35,6 +35,7 @@ const lookMs = 1000
  * payments would alternate, and between nodes in turns each payment's would reach the same nodes again.
  */
 const rowMs = 400
+export const rowPause = (clock: Clock): number => rowMs * clock.random()
 /** How long to wait between rows of look-ups that prove a caller's word: a provider that lags by less is seen to catch up. */
 const doubtMs = 10_000
 /** No chain makes blocks faster. */
@@ -196,7 +197,7 @@ export const settleWith = (
       await clock.sleep(
         failure === undefined
           ? isInRow(known)
-            ? rowMs * clock.random()
+            ? rowPause(clock)
             : (isOver(known) ? proofMs : lookMs) * (0.8 + clock.random() * 0.4)
           : pauseAfter(failures, failure.error.retryAfterMs, clock),
         over,
