@@ -65,7 +65,7 @@ export type RunningServer = {
   readonly close: () => Promise<void>
 }
 
-const sweepMs = 100
+const sweepMs = 500
 
 /** Its `close` leaves idle connections open, where Node's ends them and with them the request that is on its way on one. */
 class PatientServer extends Server {
