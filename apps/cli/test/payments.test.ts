@@ -20,6 +20,10 @@ const saying = (said: { readonly result: unknown } | { readonly error: object })
   },
 })
 
+let started: ReturnType<typeof startMcp> | undefined
+const mcp = async () => (started ??= startMcp(await setup.tool.file(), setup.env))
+afterAll(async () => (await started)?.close())
+
 const journal = () => join(setup.tool.home, "config/svc/payments")
 const sendArgs = (id: string) => ["send", "--id", id, "--stack", "transfers", "--json"]
 const send = (id: string, { base64, signature }: { readonly base64: string; readonly signature: string }) =>
@@ -174,6 +178,12 @@ test("a damaged record is shown as damaged, never treated as missing, and remove
   const file = expect.stringMatching(/\.json$/)
   const listed = await setup.svc(["payments", "list", "--json"])
   expect([listed.code, json(listed)]).toEqual([0, expect.arrayContaining([{ id: null, state: "damaged", file }])])
+  const settled = await setup.svc(["payments", "settle", "--stack", "transfers", "--json"])
+  expect(settled.stderr).toContain("Damaged records, which can't be settled: 1. Next: svc payments list")
+  expect(await (await mcp()).call("settle_payments", {})).toMatchObject({
+    hint: expect.stringContaining("call list_payments"),
+  })
+  expect(await (await mcp()).call("list_payments", { open: true })).toMatchObject({ payments: [{ state: "damaged" }] })
   for (const args of [
     sendArgs("broken"),
     ["payments", "show", "broken", "--json"],
@@ -223,10 +233,6 @@ describe("with a provider that returns wrong results", () => {
       seen.add(signature)
       return saying({ result: signature })
     }
-
-  let started: ReturnType<typeof startMcp> | undefined
-  const mcp = async () => (started ??= startMcp(await setup.tool.file(), setup.env))
-  afterAll(async () => (await started)?.close())
 
   type Payment = { readonly id: string; readonly base64: string; readonly signature: string }
   type Ended = { readonly state?: unknown; readonly error?: { readonly code?: unknown } }
@@ -291,9 +297,7 @@ test("a payment whose end can't be proven any more is for a person to decide, an
     lastError: { code: "journal-stale" },
     next: "Look in an archive of the chain whether it was paid. Then: svc payments forget late --force",
   })
-  const mcp = await startMcp(await setup.tool.file(), setup.env)
-  onTestFinished(mcp.close)
-  expect(await mcp.call("submit_payment", { id: "late", transaction: base64 })).toMatchObject({
+  expect(await (await mcp()).call("submit_payment", { id: "late", transaction: base64 })).toMatchObject({
     state: "undecided",
     next: expect.stringMatching(/^Don't call again and don't pay again/),
   })

@@ -112,6 +112,9 @@ export const settlePayments = async (context: Context): Promise<Outcome<readonly
       ...(id === undefined ? {} : { id }),
     }),
   )
+  const damaged = id === undefined ? (await journal.list()).filter(({ state }) => state === "damaged") : []
+  if (damaged.length > 0)
+    context.note(`Damaged records, which can't be settled: ${damaged.length}. Next: svc payments list`)
   const rows = settled.map((one) => [one.id, one.state, one.signature, reasonOf(one)])
   const exits = new Set(settled.map(exitOf))
   return {

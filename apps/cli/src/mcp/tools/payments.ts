@@ -96,7 +96,7 @@ export const paymentTools = [
     annotations: readOnly,
     run: async ({ context }, { open = false, after }) => {
       const later = following(plainJson((await listPayments(context())).json), "id", after)
-      const { kept, truncated } = fitting(later.filter(({ state }) => !open || state === "open"))
+      const { kept, truncated } = fitting(later.filter(({ state }) => !open || ["open", "damaged"].includes(state)))
       const none =
         later.length === 0 || !open ? "The journal has no payments: submit_payment makes one." : "No payment is open."
       return { payments: kept, truncated, ...(kept.length === 0 && after === undefined && { hint: none }) }
@@ -117,7 +117,12 @@ export const paymentTools = [
       const given = { args: name === undefined ? [] : [name], options: { timeout: timeoutSeconds } }
       const settled = (await settlePayments(await relayContext(call, given))).json
       const { kept, truncated } = fitting(settled.map((one) => endingOf(one)))
-      return { payments: kept, truncated, ...(kept.length === 0 && { hint: "No payment is open." }) }
+      const stored = kept.length === 0 ? (await listPayments(call.context())).json : []
+      const isDamaged = stored.some(({ state }) => state === "damaged")
+      const none = isDamaged
+        ? "No payment can be settled. A record is damaged: call list_payments."
+        : "No payment is open."
+      return { payments: kept, truncated, ...(kept.length === 0 && { hint: none }) }
     },
   }),
 ]
