@@ -1,6 +1,13 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { type ConnectionState, createSession, createStream, SvcError, type Watched } from "../src/index.ts"
+import {
+  type Condition,
+  type ConnectionState,
+  createSession,
+  createStream,
+  SvcError,
+  type Watched,
+} from "../src/index.ts"
 import { type ConnectionEvent, isKeyGone, nextState } from "../src/stream/connection-state.ts"
 import { createVirtualClock } from "./virtual-clock.ts"
 
@@ -30,8 +37,8 @@ test("a connection is live only after a message, silent only after that, and a r
   )
 })
 
-type Send = (message: object) => void
-type Receive = (message: { readonly type: string }, send: Send) => void
+type Send = (message: object | "close") => void
+type Receive = (message: { readonly type: string; readonly after?: string }, send: Send) => void
 /** A stream server inside this process. @param receive what it does with a message of the client; undefined: it never opens a connection */
 const serverOf = (receive: Receive | "fails" | undefined) => {
   const closed: number[] = []
@@ -44,7 +51,8 @@ const serverOf = (receive: Receive | "fails" | undefined) => {
     send(text: string): void {
       if (typeof receive !== "function") throw new DOMException("Still in CONNECTING state", "InvalidStateError")
       const send: Send = (message) => {
-        this.dispatchEvent(new MessageEvent("message", { data: JSON.stringify(message) }))
+        const isEnd = message === "close"
+        this.dispatchEvent(isEnd ? new Event("close") : new MessageEvent("message", { data: JSON.stringify(message) }))
       }
       receive(JSON.parse(text) as { type: string }, send)
     }
@@ -65,13 +73,13 @@ const watching = (receive: Parameters<typeof serverOf>[0], mintSession = async (
   const states: string[] = []
   const steps: Watched<unknown>[] = []
   /** Watches until so many states were reported. */
-  const until = (count: number, take?: number) =>
+  const until = (count: number, take?: number, where?: readonly Condition[]) =>
     run(
       (async () => {
         const onState = ({ kind }: ConnectionState) => {
           if (states.push(`${clock.now() / 1000} ${kind}`) === count) leaving.abort()
         }
-        const options = { onState, signal: leaving.signal, ...(take !== undefined && { take }) }
+        const options = { onState, signal: leaving.signal, take, where }
         for await (const { records, change } of stream.watch("A/latest", options))
           steps.push({ records: new Map(records), change })
       })(),
@@ -151,6 +159,22 @@ test("a record and the one that it replaces are one change in either order; so i
     ["cd", { op: "upsert", key: "d", record: {} }],
     ["d", { op: "delete", key: "c" }],
   ])
+})
+
+test("two records that leave at once are two changes, each with the records after it, with a filter too", async () => {
+  const rows = ["a", "b", "c"].map((key) => ({ key, data: { n: 1 } }))
+  const left = (key: string) => ({ ...frame, op: "delete", key, data: null })
+  for (const where of [undefined, [{ field: "n", op: "eq", value: 1 } as const]]) {
+    const { until, steps } = watching(({ type }, send) => {
+      if (type === "subscribe") for (const one of [{ ...snapshot(), data: rows }, left("a"), left("b")]) send(one)
+    })
+    await until(3, undefined, where)
+    expect(steps.map(({ records, change }) => [[...records.keys()].join(""), change])).toEqual([
+      ["abc", { op: "snapshot" }],
+      ["bc", { op: "delete", key: "a" }],
+      ["c", { op: "delete", key: "b" }],
+    ])
+  }
 })
 
 const mebibyte = "x".repeat(2 ** 20)

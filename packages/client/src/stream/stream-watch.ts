@@ -70,15 +70,10 @@ const sortIn = ({ sort }: Json): Sort | undefined => {
   return { field: sort["field"].map(String), order: sort["order"] === "desc" ? "desc" : "asc" }
 }
 
-/** A record that came and the one that left for it, whichever was first; undefined for two changes of their own. @param growth records more than before */
-const joined = <T>(
-  first: Change<T> | undefined,
-  second: Change<T> | undefined,
-  growth: number,
-): Change<T> | undefined => {
-  if (first?.op === "delete" && second?.op === "upsert" && growth === 1) return { ...second, removed: first.key }
-  if (first?.op === "upsert" && second?.op === "delete" && first.key !== second.key)
-    return { ...first, removed: second.key }
+/** A record that came and the one that left for it, whichever was first; undefined for two changes of their own. */
+const joined = <T>(first: Change<T> | undefined, second: Change<T> | undefined): Change<T> | undefined => {
+  if (first?.op === "delete" && second?.op === "upsert") return { ...second, removed: first.key }
+  if (first?.op === "upsert" && second?.op === "delete") return { ...first, removed: second.key }
   return undefined
 }
 
@@ -107,6 +102,9 @@ export async function* watchView<T>(
     }
   }
 
+  const frameIn = (message: Json, size: number): RecordFrame | undefined =>
+    message["entity"] === view ? frameOf(message, size) : undefined
+
   /** What a message changes. Throws SvcError. */
   const receive = (message: Json, size: number): Change<T> | undefined => {
     if (message["type"] === "error") {
@@ -117,7 +115,7 @@ export async function* watchView<T>(
       failures = 0
       state.sortBy(sortIn(message))
     }
-    const frame = message["entity"] === view ? frameOf(message, size) : undefined
+    const frame = frameIn(message, size)
     after = frame?.seq ?? after
     return frame && state.apply(frame)
   }
@@ -126,14 +124,26 @@ export async function* watchView<T>(
   const isHalf = ({ op }: Change<T>): boolean =>
     op === "delete" || (op === "upsert" && state.records().size > (take ?? Infinity))
 
+  /** Whether a message is the other half of this change. */
+  const completes = (half: Change<T>, message: Json): boolean => {
+    const frame = frameIn(message, 0)
+    if (frame === undefined || frame.op === "snapshot" || half.op === "snapshot") return false
+    return half.op === "upsert" ? frame.op === "delete" : frame.op !== "delete" && !state.records().has(frame.key)
+  }
+
   async function* read(socket: StreamSocket): AsyncGenerator<Watched<T>, Ended, void> {
     let held: Change<T> | undefined
     for (;;) {
       const event = await socket.next(held === undefined ? undefined : successorMs)
       if (event !== undefined && !("ended" in event)) report({ is: "silent" in event ? "unanswered" : "heard" })
-      const { size } = state.records()
-      const change = event !== undefined && "message" in event ? receive(event.message, event.size) : undefined
-      const whole = joined(held, change, state.records().size - size)
+      const message = event !== undefined && "message" in event ? event : undefined
+      // Before the next change is applied: the records are one map.
+      if (held !== undefined && !(message && completes(held, message.message))) {
+        yield { records: state.records(), change: held }
+        held = undefined
+      }
+      const change = message && receive(message.message, message.size)
+      const whole = joined(held, change)
       if (held !== undefined && whole === undefined) yield { records: state.records(), change: held }
       held = whole === undefined && change !== undefined && isHalf(change) ? change : undefined
       const next = whole ?? (held === undefined ? change : undefined)
