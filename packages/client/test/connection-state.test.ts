@@ -177,6 +177,20 @@ test("two records that leave at once are two changes, each with the records afte
   }
 })
 
+test("a record that leaves and returns at once isn't the one whose place it took", async () => {
+  const { until, steps } = watching(({ type }, send) => {
+    if (type !== "subscribe") return
+    const change = (op: string) => ({ ...frame, op, key: "a", data: {} })
+    for (const message of [snapshot("a"), change("delete"), change("upsert")]) send(message)
+  })
+  await until(3)
+  expect(steps.map(({ change }) => change)).toEqual([
+    { op: "snapshot" },
+    { op: "delete", key: "a" },
+    { op: "upsert", key: "a", record: {} },
+  ])
+})
+
 const mebibyte = "x".repeat(2 ** 20)
 const row = (key: number, data: unknown = {}) => ({ key: String(key), data })
 const part = (...data: object[]) => ({ ...frame, op: "snapshot", data, complete: false })

@@ -127,7 +127,7 @@ export async function* watchView<T>(
   /** Whether a message is the other half of this change. */
   const completes = (half: Change<T>, message: Json): boolean => {
     const frame = frameIn(message, 0)
-    if (frame === undefined || frame.op === "snapshot" || half.op === "snapshot") return false
+    if (frame === undefined || frame.op === "snapshot" || half.op === "snapshot" || frame.key === half.key) return false
     return half.op === "upsert" ? frame.op === "delete" : frame.op !== "delete" && !state.records().has(frame.key)
   }
 
