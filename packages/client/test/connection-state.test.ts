@@ -233,3 +233,21 @@ test("a record that changes endlessly doesn't grow memory; what a slow reader mi
   await until(4)
   expect([states.slice(2), closed[0], steps.length > 60]).toEqual([["0 away", "0.375 live"], 1000, true])
 })
+
+test("a snapshot replaces what a client continues from; a change in an incomplete one is lost with it", async () => {
+  const change = (seq: string) => ({ ...frame, op: "upsert", key: "0", data: {}, seq })
+  const connections = [
+    [snapshot("0"), change("one"), "close"],
+    // This server doesn't know the change "one".
+    [snapshot("0"), "close"],
+    [part(row(0)), change("two"), "close"],
+    [snapshot("0")],
+  ] as const
+  const asked: unknown[] = []
+  const { until } = watching(({ type, after }, send) => {
+    if (type !== "subscribe") return
+    for (const message of connections[asked.push(after) - 1] ?? []) send(message)
+  })
+  await until(8)
+  expect(asked).toEqual([undefined, "one", undefined, undefined])
+})

@@ -116,8 +116,10 @@ export async function* watchView<T>(
       state.sortBy(sortIn(message))
     }
     const frame = frameIn(message, size)
-    after = frame?.seq ?? after
-    return frame && state.apply(frame)
+    const change = frame && state.apply(frame)
+    // A snapshot stands for all changes before it; one that is incomplete is nothing to continue from.
+    if (frame !== undefined) after = change && (frame.seq ?? (frame.op === "snapshot" ? undefined : after))
+    return change
   }
 
   /** Whether the other half of this change is to come: what takes the place of a record in a window, or makes room for it. */
