@@ -174,6 +174,20 @@ test("after every step the kept records are the view's matching ones in order, a
   )
 })
 
+test("a record that no longer matches and the one that left for it are two deletions", async () => {
+  const two = { a: { b: 2 } }
+  const last: Watched<unknown> = {
+    records: new Map([["0", { a: { b: 1 } }]]),
+    change: { op: "upsert", key: "0", record: { a: { b: 1 } }, removed: "1" },
+  }
+  const steps = await run(of(snapshot(two, two), last), [{ field: "a.b", op: "eq", value: 2 }])
+  expect(steps.map(({ change }) => change)).toEqual([
+    { op: "snapshot" },
+    { op: "delete", key: "0" },
+    { op: "delete", key: "1" },
+  ])
+})
+
 const refused = (where: readonly unknown[], options: Options = { schema }) =>
   run(of(snapshot()), where as readonly Condition[], options).then(
     () => "accepted",

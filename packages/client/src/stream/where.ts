@@ -187,17 +187,18 @@ export async function* filtered<T>(
       continue
     }
     const { key } = change
-    const left =
-      change.op === "upsert" && change.removed !== undefined && kept.has(change.removed) ? change.removed : ""
+    const removed = change.op === "upsert" ? change.removed : undefined
+    const left = removed !== undefined && kept.has(removed) ? removed : undefined
     const wasKept = kept.has(key)
     const isKept = change.op === "upsert" && matches(change.record)
-    if (!wasKept && !isKept && left === "") continue
+    if (!wasKept && !isKept && left === undefined) continue
     kept = new Map([...records].filter(([one]) => (one === key ? isKept : kept.has(one))))
-    if (isKept)
-      yield {
-        records: kept,
-        change: { op: "upsert", key, record: change.record, ...(left !== "" && { removed: left }) },
-      }
-    else yield { records: kept, change: { op: "delete", key: wasKept ? key : left } }
+    if (isKept) {
+      const both = left !== undefined && { removed: left }
+      yield { records: kept, change: { op: "upsert", key, record: change.record, ...both } }
+      continue
+    }
+    for (const gone of [wasKept ? key : undefined, left])
+      if (gone !== undefined) yield { records: kept, change: { op: "delete", key: gone } }
   }
 }
