@@ -99,6 +99,26 @@ test("a cached response is the SDK's response, byte for byte", async () => {
   )
 })
 
+test("a trace in _meta makes no other request; an argument of that name does", async () => {
+  const memory = rememberAnswers(sdk.answer, () => library)
+  const search = (given: object, trace: object = {}) => {
+    const { params: known, headers } = modernCall(
+      "tools/call",
+      { name: "search_docs", arguments: given },
+      "search_docs",
+    )
+    return [
+      { method: "tools/call", params: { ...known, _meta: { ...known["_meta"], ...trace } } },
+      callerOf(headers),
+    ] as const
+  }
+  const refused = await memory(...search({ query: "guide", baggage: "x" }))
+  expect("text" in refused && refused.text).toContain("baggage isn't an argument")
+  const found = await memory(...search({ query: "guide" }))
+  expect(found).toEqual(await sdk.answer(...search({ query: "guide" })))
+  expect(await memory(...search({ query: "guide" }, { traceparent: "00-1-2-01", baggage: "x" }))).toBe(found)
+})
+
 test("after the pages change, no response uses the old ones", async () => {
   const ask = async (): Promise<string> => {
     const call = { method: "tools/call", params: { name: "fetch_page", arguments: { slug: "index" } } }

@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from "@svc/common/json-object"
 import { LRUCache } from "lru-cache"
 import type { AnswerRpc, RpcAnswer } from "./sdk.ts"
 
@@ -8,8 +9,11 @@ const readHeaders = ["mcp-protocol-version", "mcp-method", "mcp-name"]
 /** A trace changes no response, and its fields are new in each request. */
 const traceFields = new Set(["traceparent", "tracestate", "baggage"])
 
-const isTraced = (params: object | undefined): boolean => params !== undefined && "_meta" in params
-const withoutTraces = (name: string, value: unknown): unknown => (traceFields.has(name) ? undefined : value)
+const withoutTrace = (params: JsonObject | undefined): JsonObject | undefined => {
+  const meta = params?.["_meta"]
+  if (!isObject(meta)) return params
+  return { ...params, _meta: Object.fromEntries(Object.entries(meta).filter(([name]) => !traceFields.has(name))) }
+}
 
 /**
  * Answers repeated requests from memory. The server has no state and only reads, so a response depends on the headers, the
@@ -26,7 +30,7 @@ export const rememberAnswers = (answer: AnswerRpc, pages: () => unknown): Answer
   return async (request, caller) => {
     const { method, params } = request
     const headers = readHeaders.map((name) => caller.headers.get(name))
-    const key = JSON.stringify([headers, method, params], isTraced(params) ? withoutTraces : undefined)
+    const key = JSON.stringify([headers, method, withoutTrace(params)])
     if (pages() !== current) {
       current = pages()
       kept.clear()
