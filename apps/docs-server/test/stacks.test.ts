@@ -147,6 +147,29 @@ test("stacks with large schemas don't hide others from the lists", async () => {
   expect(await get("/stacks/s110")).toMatchObject({ status: 200 })
 })
 
+test("a stack behind those lists changes its URL and is deprecated without other content", async () => {
+  const others = Array.from({ length: 11 }, (_, n) => stack(`s${100 + n}`))
+  stacks = [...others, stack("z")]
+  let time = 0
+  const registry = createRegistry({
+    readFrom: api.url,
+    apiUrl: "https://api.example",
+    log: { info: () => {}, warn: () => {} },
+    baseUrl: "https://docs.example",
+    now: () => time,
+    wallClock: () => time,
+    onChange: () => {},
+  })
+  onTestFinished(registry.close)
+  await registry.refresh()
+  expect(registry.copy()?.stacks.get("z")).toMatchObject({ websocket_url: "wss://streams.example/z" })
+  const now = { websocket_url: "wss://elsewhere.example/streams/z", deprecated: { successor: "s100" } }
+  stacks = [...others, stack("z", now)]
+  time = 10_001
+  await registry.refresh()
+  expect(registry.copy()?.stacks.get("z")).toMatchObject({ ...now, schema: { entities: [{ name: "Auction" }] } })
+})
+
 test("an unknown name is 404 and suggests the nearest stack", async () => {
   const { get } = await serve()
   const missing = await get("/stacks/auction")

@@ -161,7 +161,12 @@ export const createRegistry = ({
     for (const key of alone.keys()) if (!wanted.has(key)) alone.delete(key)
     const missing = others.filter((head) => !alone.has(keyOf(head))).slice(0, most.alone)
     await Promise.all(missing.map((head) => readAlone(head, signal)))
-    return { stacks: [...stacks, ...alone.values()], version: [text, ...alone.keys()].join("\n") }
+    // The schema is of this content; everything else may have changed since it was read.
+    const completed = others.flatMap((head) => {
+      const { schema } = alone.get(keyOf(head)) ?? {}
+      return schema === undefined ? [] : [{ ...head, schema }]
+    })
+    return { stacks: [...stacks, ...completed], version: [text, ...alone.keys()].join("\n") }
   }
 
   /** The latest changes as JSON; an empty text where the API has no feed. */
