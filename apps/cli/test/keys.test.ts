@@ -1,7 +1,9 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
 import { beforeEach, expect, test } from "vitest"
 import { keyHint } from "@svc/keys"
+import { lockFile } from "../src/settings/file-lock.ts"
 import { type Received, type Reply, serve, startServer } from "./server.ts"
 import { expectError, json, makeTool, runProgram } from "./tool.ts"
 
@@ -127,6 +129,23 @@ test("rotate without an ID rotates the stored key, and stores its successor befo
   // A replaced key can revoke its successor until that has been used.
   expect(used?.headers.authorization).toBe(`Bearer ${fresh}`)
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ [server.url]: { api_key: fresh, slug: "agt_1" } })
+})
+
+test("a rotation that waits for another process replaces the key that this one has stored, or none", async () => {
+  const rotatedAfter = async (stored: object) => {
+    const lock = await lockFile(`${file}.lock`)
+    const rotation = svc("keys rotate --json")
+    await pause(100)
+    await writeFile(file, JSON.stringify(stored))
+    await lock.release()
+    return rotation
+  }
+  expectError(await rotatedAfter({}), "missing-credentials")
+  expect([server.received, await readFile(file, "utf8")]).toEqual([[], "{}"])
+  await writeFile(file, JSON.stringify({ [server.url]: { api_key: kept } }))
+  expect((await rotatedAfter({ [server.url]: { api_key: fresh, slug: "agt_2" } })).code).toBe(0)
+  expect(new Set(server.received.map(({ headers }) => headers.authorization))).toEqual(new Set([`Bearer ${fresh}`]))
+  expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ [server.url]: { api_key: fresh, slug: "agt_2" } })
 })
 
 test("a rotation without a readable response says that the key may have been replaced, and how to go on", async () => {

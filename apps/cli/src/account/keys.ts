@@ -196,8 +196,10 @@ export const rotateKey = async (context: Context): Promise<Outcome<NewKeys | Sto
     }
   }
   const rotate = async (): Promise<Minted> => {
-    const rotated = id ?? (await currentId(api))
-    return withKey(api, (keys) => keys.rotate(rotated, body)).catch(
+    // Read again: while this process waited for the credentials file, another one may have replaced the key or forgotten it.
+    const now = await apiWithKey(context)
+    const rotated = id ?? (await currentId(now))
+    return withKey(now, (keys) => keys.rotate(rotated, body)).catch(
       onCode(undefined, (error): never => {
         if (!["unreachable", "outcome-unknown", "unexpected-answer"].includes(error.code)) throw error
         const next = `Next: svc keys rotate ${rotated} again; it revokes a new key that nobody has used`
