@@ -108,6 +108,21 @@ test("logout removes key and context; an unknown context is an error with the ne
   }
 })
 
+test("a logout that can't remove the key keeps the context, by which the next one finds the key", async () => {
+  await servedBy(first)
+  await svc("auth signup")
+  await servedBy(undefined)
+  const before = await stored()
+  const file = join(folder, "credentials.json")
+  const keys = await readFile(file, "utf8")
+  await writeFile(file, "{")
+  expect(await svc("auth logout")).toMatchObject({ code: 1, body: { code: "credentials-unreadable" } })
+  expect(await stored()).toEqual(before)
+  await writeFile(file, keys)
+  expect(await svc("auth logout")).toMatchObject({ code: 0, body: { api_url: first.url } })
+  expect([await stored(), await readFile(file, "utf8")]).toEqual([{ contexts: {} }, "{}\n"])
+})
+
 test("a program under svc run gets the key and URLs of the copy, and its exit code is returned", async () => {
   await servedBy(first)
   await svc("auth signup")

@@ -143,13 +143,17 @@ export const authLogout = async (context: Context): Promise<Outcome> => {
     const { slug = null, display_name = null } = old ?? {}
     return outcome({ ...nobody(url), slug, display_name, key_hint: old === undefined ? null : keyHint(old.api_key) })
   }
-  await forgetContexts(context.folder, url)
   const place = entryOf(url, "person")
   const before = await readCredentials(context.folder)
-  if (before[url] === undefined && before[place] === undefined) return end(undefined)
-  return changeCredentials(context.folder, async ({ credentials, save }) => {
-    const { [url]: agent, [place]: person, ...rest } = credentials
-    await save(rest)
-    return end(agent ?? person)
-  })
+  const isStored = before[url] !== undefined || before[place] !== undefined
+  const forgotten = isStored
+    ? await changeCredentials(context.folder, async ({ credentials, save }) => {
+        const { [url]: agent, [place]: person, ...rest } = credentials
+        await save(rest)
+        return agent ?? person
+      })
+    : undefined
+  // Last: if the keys can't be removed, the next logout must still find this API.
+  await forgetContexts(context.folder, url)
+  return end(forgotten)
 }
