@@ -153,6 +153,16 @@ test("lock writes name, version, content and API, sorted, and keeps all other en
   expect(JSON.parse(await readFile(join(folder, "svc.lock.json"), "utf8"))).toEqual({ stacks })
 })
 
+test("two locks at once keep each other's entry, and leave no other file", async () => {
+  for (let round = 0; round < 5; round++) {
+    await rm(join(folder, "svc.lock.json"), { force: true })
+    await Promise.all([svc("lock swaps"), svc("lock transfers")])
+    const { stacks } = JSON.parse(await readFile(join(folder, "svc.lock.json"), "utf8")) as { stacks: object[] }
+    expect(stacks).toMatchObject([{ name: "swaps" }, { name: "transfers" }])
+  }
+  expect(await readdir(folder)).toEqual(["svc.lock.json"])
+})
+
 test("check passes identical and compatible versions, and exits 1 with the changes if something breaks", async () => {
   await svc("lock swaps transfers")
   expect(json(await svc("check --json"))).toEqual({

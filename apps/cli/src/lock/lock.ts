@@ -1,11 +1,12 @@
 import { shellWord } from "@svc/common/foreign-text"
 import { isObject, parseJson } from "@svc/common/json-object"
 import type { Context, Outcome } from "../command.ts"
-import { CliError, onCode } from "../errors.ts"
+import { asCode, CliError, onCode } from "../errors.ts"
 import type { Stack } from "@svc/client"
 import { readEntry } from "../explore/stack.ts"
 import { table } from "../output/table.ts"
-import { readTextFile, writeOutput } from "../settings/files.ts"
+import { lockFile } from "../settings/file-lock.ts"
+import { linkTarget, readTextFile, writeOutput } from "../settings/files.ts"
 import { apiForReading } from "../settings/key.ts"
 
 const file = "svc.lock.json"
@@ -52,6 +53,20 @@ export const noteDeprecated = (
 
 const orderOf = ({ name, api_url }: Locked): string => `${name} ${api_url}`
 
+/** Replaces the locked stacks, one process at a time. */
+const change = async (next: (old: readonly Locked[]) => readonly Locked[]): Promise<readonly Locked[]> => {
+  const held = await linkTarget(file)
+    .then((target) => lockFile(`${target}.lock`))
+    .catch(asCode("unwritable-file", (reason) => `${file} can't be written (${reason})`))
+  try {
+    const stacks = next(await readLocked().catch(onCode("no-lock", (): readonly Locked[] => [])))
+    await writeOutput(file, `${JSON.stringify({ stacks }, undefined, 2)}\n`)
+    return stacks
+  } finally {
+    await held.release()
+  }
+}
+
 /** `svc lock STACK…`: writes the versions that this project uses. */
 export const lock = async (context: Context): Promise<Outcome> => {
   const api = await apiForReading(context)
@@ -62,10 +77,10 @@ export const lock = async (context: Context): Promise<Outcome> => {
     const { name: own, version, content_hash } = stack
     added.push({ name: own, version, content_hash, api_url: api.url })
   }
-  const old = await readLocked().catch(onCode("no-lock", (): readonly Locked[] => []))
-  const others = old.filter((one) => !added.some((entry) => orderOf(entry) === orderOf(one)))
-  const stacks = [...others, ...added].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
-  await writeOutput(file, `${JSON.stringify({ stacks }, undefined, 2)}\n`)
+  const stacks = await change((old) => {
+    const others = old.filter((one) => !added.some((entry) => orderOf(entry) === orderOf(one)))
+    return [...others, ...added].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
+  })
   const rows = stacks.map(({ name, version, content_hash, api_url }) => [name, version, content_hash, api_url])
   return { json: { stacks }, text: (style) => table(["STACK", "VERSION", "CONTENT", "API"], rows, style) }
 }
