@@ -17,7 +17,7 @@ const platform = await startServer(({ target }) => ({
 const tool = await makeTool()
 afterAll(() => stream.close())
 
-test("svc watch reports each reconnection once on standard error, and continues", async () => {
+test("svc watch reports each reconnection once on standard error, and continues with what has changed meanwhile", async () => {
   let connections = 0
   stream.on("connection", (socket) => {
     const key = `k${++connections}`
@@ -34,5 +34,12 @@ test("svc watch reports each reconnection once on standard error, and continues"
   child.kill("SIGINT")
   expect(await child.exited).toBe(0)
   expect(child.stderr()).toBe("The connection was lost. Reconnecting…\n".repeat(2))
-  expect(child.stdout().split("\n")).toHaveLength(4)
+  const lines = child.stdout().trim().split("\n")
+  expect(
+    lines.map((line) =>
+      Object.values(JSON.parse(line) as object)
+        .slice(0, 2)
+        .join(" "),
+    ),
+  ).toEqual(["snapshot k1", "delete k1", "snapshot k2", "delete k2", "snapshot k3"])
 })

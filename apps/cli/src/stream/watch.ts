@@ -10,9 +10,20 @@ import { readWhere } from "./where.ts"
 
 const redrawMs = 100
 
-/** One object for each record that changed. */
-const changesOf = ({ records, change }: Watched<unknown>): readonly object[] =>
-  change.op === "snapshot" ? [...records].map(([key, record]) => ({ op: "snapshot", key, record })) : [change]
+/** One object for each record that changed. A snapshot after the first one follows a lost connection: what it lacks is gone. */
+const createLines = () => {
+  let before: ReadonlyMap<string, unknown> = new Map()
+  return ({ records, change }: Watched<unknown>): readonly object[] => {
+    const last = before
+    before = records
+    if (change.op !== "snapshot") return [change]
+    const gone = [...last.keys()].filter((key) => !records.has(key))
+    return [
+      ...gone.map((key) => ({ op: "delete", key })),
+      ...[...records].map(([key, record]) => ({ op: "snapshot", key, record })),
+    ]
+  }
+}
 
 /** Redraws a table in place, at most ten times a second. */
 const createDrawing = ({ write, moveUp, screen, style }: Context, title: string) => {
@@ -77,7 +88,7 @@ export const watch = async (context: Context): Promise<undefined> => {
         : `The connection was lost${lost}. Reconnecting…`,
     )
   }
-  const linesOf = isLater ? createLater() : changesOf
+  const linesOf = isLater ? createLater() : createLines()
   const wanted = {
     ...(take !== undefined && { take: Number(take) }),
     ...(key !== undefined && { key }),
