@@ -1,8 +1,10 @@
 import { once } from "node:events"
+import { mkdir, writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import { startProcess } from "@svc/testing"
 import { afterAll, expect, test } from "vitest"
 import { WebSocketServer } from "ws"
-import { startServer } from "./server.ts"
+import { serve, startServer } from "./server.ts"
 import { makeTool } from "./tool.ts"
 
 const view = "Wallet/list"
@@ -19,7 +21,7 @@ afterAll(() => stream.close())
 
 test("svc watch reports each reconnection once on standard error, and continues with what has changed meanwhile", async () => {
   let connections = 0
-  stream.on("connection", (socket) => {
+  stream.removeAllListeners("connection").on("connection", (socket) => {
     const key = `k${++connections}`
     socket.once("message", () => {
       socket.send(JSON.stringify({ op: "subscribed", view, mode: "list" }))
@@ -42,4 +44,39 @@ test("svc watch reports each reconnection once on standard error, and continues 
         .join(" "),
     ),
   ).toEqual(["snapshot k1", "delete k1", "snapshot k2", "delete k2", "snapshot k3"])
+})
+
+test("svc watch continues with the key that has replaced its own in the credentials file", async () => {
+  const keys = ["svc_ak_first", "svc_ak_second"]
+  const folder = join(tool.home, "svc")
+  await mkdir(folder, { recursive: true })
+  const api = await serve(({ target, headers }) =>
+    headers.authorization === `Bearer ${keys[0]}`
+      ? { body: target === "/ws/sessions" ? { token: "any" } : { name: "transfers", websocket_url, schema } }
+      : { status: 401, body: { error: "The key has expired.", code: "expired-api-key" } },
+  )
+  const store = () => writeFile(join(folder, "credentials.json"), JSON.stringify({ [api.url]: { api_key: keys[0] } }))
+  await store()
+  stream.removeAllListeners("connection").on("connection", (socket) => {
+    socket.once("message", () => {
+      const data = [{ key: `left ${keys.length}`, data: {} }]
+      socket.send(JSON.stringify({ op: "snapshot", entity: view, data, complete: true }))
+      if (keys.length < 2) return
+      keys.shift()
+      const code = "token-expired"
+      const error = { type: "error", error: code, message: "It has expired.", code, retryable: true, fatal: true }
+      const end = async () => {
+        await store()
+        socket.send(JSON.stringify(error))
+        socket.close(1008)
+      }
+      void end()
+    })
+  })
+  const child = startProcess(process.execPath, [await tool.file(), "watch", "transfers"], {
+    env: { SVC_API_URL: api.url, XDG_CONFIG_HOME: tool.home },
+  })
+  await child.waitFor(/"left 1"/)
+  child.kill("SIGINT")
+  expect(await child.exited).toBe(0)
 })

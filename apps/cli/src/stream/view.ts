@@ -1,11 +1,11 @@
-import { type Change, createSession, createStream, SvcError, type Watched } from "@svc/client"
+import { type Change, createSession, createStream, type Platform, SvcError, type Watched } from "@svc/client"
 import { shellWord } from "@svc/common/foreign-text"
 import { firstView } from "@svc/common/stack-views"
 import type { Context } from "../command.ts"
-import { CliError, systemReason } from "../errors.ts"
+import { CliError, onCode, systemReason } from "../errors.ts"
 import { named, readStack } from "../explore/stack.ts"
 import { platformOf } from "../services/api.ts"
-import { apiWithKey } from "../settings/key.ts"
+import { apiWithKey, keysFor } from "../settings/key.ts"
 import { webSocketFor } from "./web-socket.ts"
 
 type Records = ReadonlyMap<string, unknown>
@@ -62,7 +62,13 @@ export const openView = async (context: Context, name: string, given: string | u
   const views = schema.entities.flatMap((entity) => entity.views.map(({ id }) => id))
   const wanted =
     given === undefined ? undefined : named("view", given, views, String, `svc watch ${shellWord(stackName)}`)
-  const session = createSession({ platform: platformOf(api), websocketUrl, scope: "read" })
+  // Another process, or rotate_key, may replace the stored key while the view is followed.
+  const mintSession: Platform["mintSession"] = async (asked) => {
+    const stored = keysFor({ ...context, note: () => {} }, api.url).catch(onCode(undefined, () => undefined))
+    const { agent, person } = (await stored) ?? {}
+    return platformOf({ ...api, key: agent ?? person ?? api.key }).mintSession(asked)
+  }
+  const session = createSession({ platform: { mintSession }, websocketUrl, scope: "read" })
   const webSocket = await webSocketFor(websocketUrl, context.env)
   const stream = createStream({ websocketUrl, session, schema, webSocket })
   return { stackName, websocketUrl, view: wanted ?? firstView(schema.entities), schema, stream }
