@@ -8,7 +8,7 @@ import { type Reply, startServer } from "./server.ts"
 import { expectError, json, makeTool } from "./tool.ts"
 
 /** What the registry serves: the version of each stack, and what changed since the first. */
-let served: Record<string, { version: number; hash: string; deprecated?: object }>
+let served: Record<string, { version: number; hash: string; older?: object[]; deprecated?: object }>
 /** What a stream of changes says. */
 let changes: string
 let difference: { verdict: string; changes: object[] }
@@ -28,13 +28,13 @@ const answer = ({ target }: { readonly target: string }): Reply => {
   const [, name = "", part] = /^\/api\/registry\/([^/]+)(?:\/(.+))?$/.exec(pathname) ?? []
   const stack = served[name]
   if (stack === undefined) return missing("stack-not-found")
-  const { version, hash, ...rest } = stack
+  const { version, hash, older = [], ...rest } = stack
   const asked = Number(searchParams.get("version") ?? version)
   switch (part) {
     case undefined:
       return { body: { name, version, content_hash: hash, ...rest } }
     case "versions":
-      return { body: [{ version, ...published }] }
+      return { body: [{ version, content_hash: hash, ...published }, ...older] }
     case "diff": {
       const [from, to] = ["from", "to"].map((side) => Number(searchParams.get(side) ?? version))
       return from !== undefined && from > version
@@ -171,7 +171,7 @@ test("check passes identical and compatible versions, and exits 1 with the chang
       { name: "transfers", locked: 1, now: 1, verdict: "none", changes: [] },
     ],
   })
-  served["swaps"] = { version: 3, hash: "c" }
+  served["swaps"] = { version: 3, hash: "c", older: [{ version: 2, content_hash: "b" }] }
   expect(await svc("check")).toMatchObject({ code: 0, stdout: expect.stringMatching(/swaps +2 +3 +compatible/) })
   difference = {
     verdict: "breaking",
@@ -188,12 +188,16 @@ test("check passes identical and compatible versions, and exits 1 with the chang
 
 test("a removed stack, or another one under its name, breaks the lock", async () => {
   await svc("lock swaps transfers")
+  const isBroken = async (now: number | null) =>
+    expect(json(await svc("check --json"))).toMatchObject({
+      code: "breaking-change",
+      stacks: [{ now, verdict: "breaking" }, { verdict: "breaking" }],
+    })
   served = { transfers: { version: 1, hash: "other" } }
-  const broken = json(await svc("check --json"))
-  expect(broken).toMatchObject({
-    code: "breaking-change",
-    stacks: [{ now: null, verdict: "breaking" }, { verdict: "breaking" }],
-  })
+  await isBroken(null)
+  // The other one has a version of the locked number, and later ones.
+  served["swaps"] = { version: 3, hash: "d", older: [{ version: 2, content_hash: "c" }] }
+  await isBroken(3)
 })
 
 test("a deprecated stack is a warning with its successor", async () => {

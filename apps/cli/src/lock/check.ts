@@ -5,7 +5,7 @@ import { CliError, onCode } from "../errors.ts"
 import { readChanges, readDiff, readEntry } from "../explore/stack.ts"
 import { changeRows } from "../explore/versions.ts"
 import { plain, table } from "../output/table.ts"
-import { type Api, platformOf } from "../services/api.ts"
+import { type Api, platformOf, readPages } from "../services/api.ts"
 import { apiForReading } from "../settings/key.ts"
 import { untilStopped } from "../until-stopped.ts"
 import { type Locked, noteDeprecated, readLocked } from "./lock.ts"
@@ -29,10 +29,12 @@ const checkOne = async (context: Context, api: Api, { name, version, content_has
   if (now === version) {
     return { ...entry, now, verdict: stack.content_hash === content_hash ? "none" : "breaking" }
   }
-  const { verdict, changes } = await readDiff(api, name, { from: version, to: now }).catch(
-    // This stack never had the locked version: another one has taken the name.
-    onCode("version-not-found", () => ({ verdict: "breaking", changes: [] }) as const),
-  )
+  const published = await readPages(api, ({ registry }, page) => registry.versions(stack.name, page))
+  // This stack never had the locked version: another one has taken the name.
+  if (!published.some((one) => one.version === version && one.content_hash === content_hash)) {
+    return { ...entry, now, verdict: "breaking" }
+  }
+  const { verdict, changes } = await readDiff(api, name, { from: version, to: now })
   return { ...entry, now, verdict, changes }
 }
 
