@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { beforeEach, expect, test } from "vitest"
 import { keyHint } from "@svc/keys"
+import { startProcess } from "@svc/testing"
 import { lockFile } from "../src/settings/file-lock.ts"
 import { type Received, type Reply, serve, startServer } from "./server.ts"
 import { expectError, json, makeTool, runProgram } from "./tool.ts"
@@ -146,6 +147,24 @@ test("a rotation that waits for another process replaces the key that this one h
   expect((await rotatedAfter({ [server.url]: { api_key: fresh, slug: "agt_2" } })).code).toBe(0)
   expect(new Set(server.received.map(({ headers }) => headers.authorization))).toEqual(new Set([`Bearer ${fresh}`]))
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ [server.url]: { api_key: fresh, slug: "agt_2" } })
+})
+
+test("a signal during a rotation ends it after the new key is stored, because the old one may be at its end", async () => {
+  const arrived = Promise.withResolvers<void>()
+  const slow = await serve(async (request) => {
+    if (request.method !== "POST") return answer(request)
+    arrived.resolve()
+    await pause(300)
+    return answer(request)
+  })
+  await writeFile(file, JSON.stringify({ [slow.url]: { api_key: kept } }))
+  const child = startProcess(process.execPath, [await tool.file(), "keys", "rotate", "--overlap", "0"], {
+    env: { SVC_API_URL: slow.url, HOME: tool.home, XDG_CONFIG_HOME: join(tool.home, "config") },
+  })
+  await arrived.promise
+  child.kill("SIGTERM")
+  expect(await child.exited).toBe(0)
+  expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ [slow.url]: { api_key: fresh } })
 })
 
 test("a rotation without a readable response says that the key may have been replaced, and how to go on", async () => {

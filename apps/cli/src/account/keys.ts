@@ -5,7 +5,7 @@ import { CliError, onCode, usageError } from "../errors.ts"
 import { labelled, type Labels } from "../output/labelled.ts"
 import { pairs, table } from "../output/table.ts"
 import { platformOf, readPages } from "../services/api.ts"
-import { changeCredentials, credentialsFile, readCredentials } from "../settings/credentials.ts"
+import { changeCredentials, credentialsFile, type OpenCredentials, readCredentials } from "../settings/credentials.ts"
 import { type ApiWithKey, apiWithKey, noteEnvironmentKey } from "../settings/key.ts"
 
 const columns = {
@@ -112,7 +112,7 @@ const show = (context: Context, { answer }: Minted): Outcome<NewKeys> => {
 /** Stores the key that `make` returns instead of the current one. That it can be stored is tested before `make` runs. */
 const store = async (context: Context, make: () => Promise<Minted>, then: string): Promise<Outcome<Stored>> => {
   let stored: ApiWithKey | undefined
-  const outcome = await changeCredentials(context.folder, async ({ credentials, save }) => {
+  const replace = async ({ credentials, save }: OpenCredentials): Promise<Outcome<Stored>> => {
     const { answer, api } = await make()
     const { key, message: _message, ...rest } = answer
     const old = credentials[api.url]
@@ -130,6 +130,11 @@ const store = async (context: Context, make: () => Promise<Minted>, then: string
     noteEnvironmentKey(context)
     stored = { ...api, key }
     return minted(answer, keyHint(key), { ...rest, key_hint: keyHint(key) })
+  }
+  const outcome = await changeCredentials(context.folder, (open) => {
+    // A signal would lose a key that nobody can get again. A second one ends the process all the same.
+    const undo = context.onInterrupt(() => {})
+    return replace(open).finally(undo)
   })
   // A replaced key can revoke its successor until that has been used.
   if (stored !== undefined) {
