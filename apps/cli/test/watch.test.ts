@@ -5,7 +5,7 @@ import { startProcess } from "@svc/testing"
 import { afterAll, expect, test } from "vitest"
 import { WebSocketServer } from "ws"
 import { serve, startServer } from "./server.ts"
-import { makeTool } from "./tool.ts"
+import { expectError, makeTool } from "./tool.ts"
 
 const view = "Wallet/list"
 const stream = new WebSocketServer({ host: "127.0.0.1", port: 0, handleProtocols: () => "svc.stream.v1" })
@@ -79,4 +79,15 @@ test("svc watch continues with the key that has replaced its own in the credenti
   await child.waitFor(/"left 1"/)
   child.kill("SIGINT")
   expect(await child.exited).toBe(0)
+})
+
+test("svc watch --once fails if no snapshot comes in the time of --for: the view isn't empty", async () => {
+  stream.removeAllListeners("connection")
+  const env = { SVC_API_URL: platform.url, SVC_API_KEY: "svc_ak_test" }
+  const ended = await tool.svc(["watch", "transfers", "--once", "--for", "1", "--json"], { env })
+  expectError(
+    ended,
+    "unreachable",
+    "The stream of transfers sent no records of Wallet/list within 1 s. Next: svc stream check",
+  )
 })

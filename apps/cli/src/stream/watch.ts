@@ -95,8 +95,16 @@ export const watch = async (context: Context): Promise<undefined> => {
     ...(conditions !== undefined && { where: conditions }),
     onState,
   }
+  const check = `svc stream check ${shellWord(websocketUrl)} --stack ${shellWord(stackName)}`
+  let [isShown, isInterrupted] = [false, false]
+  const onInterrupt: Context["onInterrupt"] = (stop) =>
+    context.onInterrupt((signal) => {
+      isInterrupted = true
+      stop(signal)
+    })
   const show = async (signal: AbortSignal): Promise<void> => {
     for await (const step of opened.stream.watch(view, { ...wanted, signal })) {
+      isShown = true
       if (step.change.op === "snapshot" && step.records.size === 0 && !isLater)
         context.note(`${stackName} ${view} has no records now.`)
       if (drawing !== undefined) drawing.show(step.records)
@@ -105,14 +113,18 @@ export const watch = async (context: Context): Promise<undefined> => {
     }
   }
   try {
-    await untilStopped(context, seconds === undefined ? undefined : Number(seconds), show)
+    await untilStopped({ onInterrupt }, seconds === undefined ? undefined : Number(seconds), show)
+    // Without records and without an error, the view would seem empty.
+    if (isOnce && !isShown && !isInterrupted) {
+      const message = `The stream of ${stackName} sent no records of ${view} within ${seconds} s.`
+      throw new CliError("unreachable", message, { next: `Next: ${check}` })
+    }
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
     const next = nextSteps(`svc watch ${shellWord(stackName)} ${shellWord(view)}`)[error.code]
     if (next !== undefined) throw new CliError(error.code, error.message, { next })
     if (error.code !== "network-error") throw error
     const { message = error.message, isServed = true } = unreadable(error, opened) ?? {}
-    const check = `svc stream check ${shellWord(websocketUrl)} --stack ${shellWord(stackName)}`
     throw new CliError("unreachable", message, {
       next: isServed
         ? `Next: ${check}`
