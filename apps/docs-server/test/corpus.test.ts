@@ -96,12 +96,17 @@ test("a page at one of the server's paths is a warning", async () => {
   ])
 })
 
-test("the version changes with any page, and with nothing else", async () => {
+test("the version changes with any page or skill file, of both of which fetch_page gives cursors, and with nothing else", async () => {
   await write({ "a.md": "a", "b.md": "b" })
   const first = (await loadCorpus(dir)).version
   expect((await loadCorpus(dir)).version).toBe(first)
   await write({ "b.md": "c" })
   expect((await loadCorpus(dir)).version).not.toBe(first)
+  const second = (await loadCorpus(dir)).version
+  await write({ "skills/a/SKILL.md": "---\nname: a\ndescription: b\n---\n# A\n" })
+  const third = (await loadCorpus(dir)).version
+  await write({ "skills/a/SKILL.md": "---\nname: a\ndescription: b\n---\n# B\n" })
+  expect(new Set([second, third, (await loadCorpus(dir)).version]).size).toBe(3)
 })
 
 test("a pipe with the name of a page isn't a page, and is never opened", async () => {

@@ -244,6 +244,10 @@ export const loadCorpus = async (dir: string, options: LoadOptions = {}): Promis
       throw unreadable(file, error)
     }
   }
-  const state = [...pages.values()].map((page) => [page.slug, page.hash])
+  // fetch_page reads skill files in parts, too.
+  const state = [
+    ...[...pages.values()].map((page) => [page.slug, page.hash]),
+    ...[...skills.values()].map(({ name, text }) => [`skills/${name}/SKILL.md`, hashOf(text)]),
+  ]
   return { pages, skills, images, warnings, version: hashOf(JSON.stringify(state)).slice(0, 16) }
 }
