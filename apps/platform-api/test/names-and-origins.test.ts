@@ -81,7 +81,8 @@ test("WebSocket URLs of the same stream have one spelling", () => {
   expect(normaliseWebsocketUrl("ws://h/a?b=1")).toBe("ws://h/a?b=1")
 })
 
-test("a stream URL must use ws:// or wss://, without user or fragment", () => {
-  const odd = ["u@a", "u:p@a", "a/#x", "a/#", `a/${"a".repeat(3000)}`].map((rest) => `ws://${rest}`)
+test("a stream URL must use ws:// or wss://, without user or fragment, and be short even with percent signs", () => {
+  const long = ["a".repeat(3000), "é".repeat(1000)].map((path) => `a/${path}`)
+  const odd = ["u@a", "u:p@a", "a/#x", "a/#", ...long].map((rest) => `ws://${rest}`)
   for (const text of ["", "x", "http://a", "wss://", ...odd]) expect(normaliseWebsocketUrl(text), text).toBeUndefined()
 })

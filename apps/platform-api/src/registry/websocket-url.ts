@@ -1,6 +1,7 @@
 import { editDistance } from "@svc/common/edit-distance"
 import { loopbackNames } from "@svc/common/loopback"
 
+// Of the normalized text too, which an index of the database must be able to hold.
 const maxLength = 2048
 
 // RFC 3986 section 6.2.2: `%74` is `t`, and `%c3` is `%C3`.
@@ -19,7 +20,8 @@ export const normaliseWebsocketUrl = (text: string): string | undefined => {
   if (url === null || !["ws:", "wss:"].includes(url.protocol)) return undefined
   if (url.username !== "" || url.password !== "" || url.href.includes("#")) return undefined
   const host = url.host.replace(/\.(?=$|:)/, "")
-  return `${url.protocol}//${host}${oneSpelling(url.pathname.replace(/\/+$/, "") + url.search)}`
+  const normalised = `${url.protocol}//${host}${oneSpelling(url.pathname.replace(/\/+$/, "") + url.search)}`
+  return normalised.length > maxLength ? undefined : normalised
 }
 
 /** The reason for a URL that `normaliseWebsocketUrl` rejects. */
