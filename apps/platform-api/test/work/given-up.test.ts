@@ -65,3 +65,24 @@ test("the next job is found by indexes, however many wait", async () => {
   await service.database().query("delete from jobs where record_id > 1000000", [])
   expect(JSON.stringify(plan)).toContain("jobs_of_spec")
 })
+
+test("a step whose commit got no response is repeated, and its build completes", async () => {
+  const other = await serviceInTest("postgres")
+  for (const statement of [
+    "create sequence commits",
+    `create function lose_first() returns trigger language plpgsql as $$ begin
+      if nextval('commits') = 1 then perform pg_terminate_backend(pg_backend_pid()); end if;
+      return null;
+    end $$`,
+    `create constraint trigger lose_first after insert on build_events deferrable initially deferred
+      for each row when (new.new_status = 'building') execute function lose_first()`,
+  ])
+    await other.database().query(statement, [])
+  const builder = await newPerson(other)
+  const spec = await builder.newSpec("lost", { ast_payload: first })
+  const build = await builder.built({ spec_id: spec.id })
+  expect([build.status, build.status_message]).toEqual(["completed", null])
+  expect(await other.database().query("select last_value::integer as commits from commits", [])).toEqual([
+    { commits: 2 },
+  ])
+})

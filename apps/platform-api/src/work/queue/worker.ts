@@ -5,7 +5,7 @@ import { StackConflict } from "../../registry/publication.ts"
 import { CompilerBusy } from "../../compiler/compiler.ts"
 import { coalesce } from "../../coalesce.ts"
 import type { Orm } from "../../db/database.ts"
-import { DatabaseUnavailable } from "../../db/errors.ts"
+import { DatabaseUnavailable, OutcomeUnknown } from "../../db/errors.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import type { JobOutcome, Metrics } from "../../metrics.ts"
 import * as jobs from "./jobs.ts"
@@ -149,7 +149,8 @@ export const startWorker = ({
         return "ok"
       }
       if (error instanceof LeaseLost) return "lost"
-      if (error instanceof DatabaseUnavailable) return "unavailable"
+      // Every step can be repeated, so it doesn't matter whether a commit without a response was made.
+      if (error instanceof DatabaseUnavailable || error instanceof OutcomeUnknown) return "unavailable"
       log.error(
         { job: `${job.kind} ${job.id}`, stack: error instanceof Error ? error.stack : String(error) },
         "a step failed",
