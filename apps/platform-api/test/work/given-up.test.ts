@@ -86,3 +86,12 @@ test("a step whose commit got no response is repeated, and its build completes",
     { commits: 2 },
   ])
 })
+
+test("a job whose hook was first called a month ago is claimed like any other", async () => {
+  const insert = `insert into jobs (kind, record_id, owner_id, spec_id, next_at, first_attempt_at)
+    values ('notice', 1000000, 1, 1, now() - interval '1 day', now() - interval '30 days')`
+  await service.database().query(insert, [])
+  const [job] = await service.database().run((db) => claimJob(db, "x"))
+  await service.database().query("delete from jobs where record_id = 1000000", [])
+  expect(job).toMatchObject({ kind: "notice", id: 1_000_000, age_ms: expect.closeTo(30 * 86_400_000, -6) })
+})

@@ -145,7 +145,7 @@ export const claimJob = (db: Orm, holder: string) => {
       claims: jobs.claims,
       // Calls of the deploy hook so far, and the time since the first.
       attempts: jobs.attempts,
-      age_ms: sql<number>`coalesce(extract(epoch from ${now} - ${jobs.firstAttemptAt}) * 1000, 0)::integer`,
+      age_ms: sql<number>`coalesce(extract(epoch from ${now} - ${jobs.firstAttemptAt}) * 1000, 0)::float8`,
     })
 }
 
