@@ -1,7 +1,8 @@
 import { expect, test } from "vitest"
 import { changeKinds } from "../../src/db/schema/index.ts"
 import { deprecate, unpublish } from "../../src/operator/publish.ts"
-import { beforeTests, publishStack, testService } from "../service.ts"
+import { forgetChanges } from "../../src/registry/changes.ts"
+import { beforeTests, besides, publishStack, serviceInTest, testService } from "../service.ts"
 import { broken, first, grown, newPerson } from "../work/person.ts"
 import { changesAfter, type SeenChange } from "./following.ts"
 
@@ -175,4 +176,14 @@ test("each page continues after the last one; an empty page says to repeat the r
   const etag = (await service.call("GET", "/api/registry/changes")).headers.get("etag") ?? ""
   const same = await service.call("GET", "/api/registry/changes", { headers: { "if-none-match": etag } })
   expect(same.status).toBe(304)
+})
+
+test("an id is too old once later changes are deleted for their age, even if no other change follows", async () => {
+  const quiet = await serviceInTest("postgres")
+  for (const ast of [first, grown]) await publishStack(quiet, "quiet", ast)
+  const [before, last] = await changesAfter(quiet, 0)
+  await quiet.database().query("update registry_changes set at = now() - interval '2 days'", [])
+  await besides(quiet.databaseUrl, (database) => forgetChanges(database, 1))
+  expect(await quiet.code("GET", `/api/registry/changes?after=${before?.id}`)).toBe("invalid-request")
+  expect(await changesAfter(quiet, last?.id ?? 0)).toEqual([])
 })
