@@ -1,5 +1,7 @@
 import { gzipSync } from "node:zlib"
 import { expect, test } from "vitest"
+import { AstTooLarge } from "../../src/registry/ast/document-fault.ts"
+import { createNeeds, Needed } from "../../src/work/queue/worker.ts"
 import { entity, field, smallAst, typedAst } from "../registry/small-ast.ts"
 import { beforeTests, testService } from "../service.ts"
 import { newPerson } from "./person.ts"
@@ -59,4 +61,25 @@ test("an AST whose schema would be far larger than itself is rejected, with its 
     "invalid-ast",
     { path: "ast_payload.entities[0].sections[0]", reason: "makes a schema of more than 4 MiB" },
   ])
+})
+
+test("work that took too long once is tried again the next time", async () => {
+  const need = createNeeds<{ readonly done: boolean }>()
+  let isBusy = true
+  const make = async () => {
+    if (isBusy) throw new AstTooLarge([], "takes too much work")
+    return { done: true }
+  }
+  const attempt = async (): Promise<unknown> => {
+    try {
+      return need("a version", make)
+    } catch (error) {
+      if (!(error instanceof Needed)) return error
+      await error.make()
+      return attempt()
+    }
+  }
+  expect(await attempt()).toBeInstanceOf(AstTooLarge)
+  isBusy = false
+  expect(await attempt()).toEqual({ done: true })
 })

@@ -36,12 +36,18 @@ export class Needed extends Error {
 // Small results that several steps of one record need.
 const kept = 256
 
-/** Results by key, which never change. A missing one throws Needed, or AstTooLarge. */
+/**
+ * Results by key, which never change. A missing one throws Needed, or once AstTooLarge: that can also mean that the machine was
+ * busy, so it isn't kept.
+ */
 export const createNeeds = <T extends object>() => {
   const known = new LRUCache<string, T | AstTooLarge>({ max: kept })
   return (key: string, make: () => Promise<T>): T => {
     const found = known.get(key)
-    if (found instanceof AstTooLarge) throw found
+    if (found instanceof AstTooLarge) {
+      known.delete(key)
+      throw found
+    }
     if (found !== undefined) return found
     throw new Needed(async () => {
       try {
