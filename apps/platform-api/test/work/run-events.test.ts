@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { beforeTests, testService } from "../service.ts"
+import { withSql } from "../with-sql.ts"
 import { first, newPerson } from "./person.ts"
 
 const service = testService("postgres")
@@ -85,4 +86,24 @@ test("the number of open streams is limited; HEAD opens none", async () => {
   expect(streams.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
   closing.abort()
   await expect.poll(async () => (await follow(path, owner.key, { signal: AbortSignal.timeout(500) })).status).toBe(200)
+})
+
+test("a stream that was opened during an outage ends if its run is over", async () => {
+  const { path } = await waitingRun("in-the-dark")
+  expect((await owner.call("POST", `${path}/cancel`)).status).toBe(202)
+  const [last = ""] = await eventsOf(await follow(path, owner.key))
+  const headers = { authorization: `Bearer ${owner.key}`, "last-event-id": /^id: (\d+)/.exec(last)?.[1] ?? "" }
+  const text = "select 1 from pg_locks where not granted and $1"
+  const waiting = async () => (await service.database().query(text, [true])).length
+  const opened = await withSql(service.databaseUrl, (sql) =>
+    sql.begin(async (tx) => {
+      await tx`lock table run_changes in access exclusive mode`
+      const stream = fetch(`${service.url}${path}/events`, { headers })
+      // Its first statement runs out of time.
+      await expect.poll(waiting).toBe(1)
+      await expect.poll(waiting).toBe(0)
+      return { stream }
+    }),
+  )
+  expect(await eventsOf(await opened.stream)).toEqual([""])
 })

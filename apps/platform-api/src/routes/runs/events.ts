@@ -54,11 +54,14 @@ const follow = async (
   let last = since ?? 0
   let unchecked = 0
   const send = (event: Event): void => stream.send(write(event))
+  /** Ends the stream of a reader who may no longer read the run. */
+  const check = async (): Promise<void> => {
+    if (unchecked < checkMs) return
+    if (!(await mayRead())) stream.end()
+    unchecked = 0
+  }
   const round = async (): Promise<void> => {
-    if (unchecked >= checkMs) {
-      if (!(await mayRead())) return stream.end()
-      unchecked = 0
-    }
+    await check()
     const changes = await database.within(requestMs).run((db) => changesSince(db).execute({ id: runId, since: last }))
     for (const event of changes) {
       last = event.id
@@ -67,6 +70,7 @@ const follow = async (
     if (changes.some((event) => event.step === null && isOver(event.status))) stream.end()
   }
   const begin = async (): Promise<void> => {
+    await check()
     const queries = database.within(requestMs)
     const [state] = await queries.run((db) => stateOf(db).execute({ id: runId }))
     if (state === undefined) return
@@ -79,13 +83,15 @@ const follow = async (
     } else await round()
     if (isOver(state.status)) stream.end()
   }
-  // Ignore outages: the client's connection doesn't depend on the database.
-  await begin().catch(() => {})
-  for (;;) {
+  for (let begun = false; ;) {
+    // Ignore outages: the client's connection doesn't depend on the database.
+    begun = await (begun ? round() : begin()).then(
+      () => true,
+      () => begun,
+    )
     await delay(pollMs)
     if (stream.hasEnded()) return
     unchecked += pollMs
-    await round().catch(() => {})
   }
 }
 
