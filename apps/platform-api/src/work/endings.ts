@@ -1,6 +1,7 @@
 // How builds and deployments end.
+import type { SQL } from "drizzle-orm"
 import { and, eq, isNull, type Orm, orm } from "../db/database.ts"
-import { deployments, deploymentShares, stackNames, stacks } from "../db/schema/index.ts"
+import { deployments, deploymentShares, jobs, stackNames, stacks } from "../db/schema/index.ts"
 import { freeNames, lineOfSpec, removeStack } from "../registry/publication.ts"
 import { raiseRevision } from "../registry/stack-changes.ts"
 import { moveBuild, moveDeployment } from "./events.ts"
@@ -24,6 +25,15 @@ export const settle = async (tx: Orm, deployment: DeploymentRow, message: string
   await addJob(tx, "notice", deployment.id, deployment.ownerId, deployment.specId)
 }
 
+/** Releases a spec's name if it is only reserved for the operator's approval. */
+const releaseName = (tx: Orm, spec: number, condition?: SQL) => {
+  const { id, specId, stackName, deletedAt } = deployments
+  const ofName = and(eq(specId, spec), eq(stackName, stackNames.name), isNull(deletedAt))
+  const kept = tx.select({ id }).from(deployments).where(ofName)
+  const isHeld = and(eq(stackNames.line, lineOfSpec(spec)), isNull(stackNames.freedAt))
+  return tx.delete(stackNames).where(and(isHeld, orm.notExists(kept), condition))
+}
+
 /** Ends an unfinished build. The registry stays as it is. */
 export const endBuild = async (
   tx: Orm,
@@ -39,13 +49,10 @@ export const endBuild = async (
   if (deployment?.operation === "deploy" && deployment.operationId === build.id) {
     await settle(tx, deployment, message, at)
   }
-  // Releases a name that was only reserved for the operator's approval.
-  const { id, specId, stackName, deletedAt } = deployments
-  const ofName = and(eq(specId, build.specId), eq(stackName, stackNames.name), isNull(deletedAt))
-  const kept = tx.select({ id }).from(deployments).where(ofName)
-  await tx
-    .delete(stackNames)
-    .where(and(eq(stackNames.line, lineOfSpec(build.specId)), isNull(stackNames.freedAt), orm.notExists(kept)))
+  // Another build of the spec may wait for the operator's approval of the same name.
+  const ofSpec = and(eq(jobs.kind, "build"), eq(jobs.specId, build.specId))
+  const others = tx.select({ id: jobs.recordId }).from(jobs).where(ofSpec)
+  await releaseName(tx, build.specId, orm.notExists(others))
 }
 
 /** Removes the stack of a deployment from the registry. */

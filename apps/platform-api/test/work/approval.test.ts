@@ -1,0 +1,29 @@
+import { expect, test } from "vitest"
+import { approve } from "../../src/operator/publish.ts"
+import { beforeTests, testService } from "../service.ts"
+import { first, newPerson, type Person } from "./person.ts"
+
+// Public stacks need the operator's approval here.
+const service = testService("postgres", { SVC_PUBLIC_STACKS: "operator" })
+const owner = beforeTests(() => newPerson(service))
+const approved = (name: string) => approve(service.database(), name, new Date())
+
+const waitingText = (name: string) => `waits for the operator: stack approve ${name}`
+
+/** Starts a build, and waits until it waits for the approval of this name. */
+const waiting = async (person: Person, spec_id: number, name: string): Promise<number> => {
+  const { status, body } = await person.call("POST", "/api/builds", { spec_id })
+  expect([status, body.code]).toEqual([202, undefined])
+  const message = async () => (await person.get(`/api/builds/${body.build_id}`)).status_message
+  await expect.poll(message).toBe(waitingText(name))
+  return body.build_id
+}
+
+test("the end of one build leaves the name to another one that waits for its approval", async () => {
+  const spec = await owner.newSpec("pair", { ast_payload: first })
+  const one = await waiting(owner, spec.id, "pair")
+  const other = await waiting(owner, spec.id, "pair")
+  expect((await owner.call("POST", `/api/builds/${one}/cancel`)).status).toBe(202)
+  await approved("pair")
+  expect((await owner.endOfBuild(other)).status).toBe("completed")
+})
