@@ -163,7 +163,7 @@ export const approve = (queries: Queries, given: string, at: Date) =>
     const [held] = await tx.update(stackNames).set({ approved: true }).where(known).returning()
     if (held === undefined || held.ownerId === null || held.freedAt !== null) throw notFound()
     // Builds that wait for the approval continue. Each checks it again.
-    await wakeParked(tx, held.ownerId)
+    await wakeParked(tx, { ownerId: held.ownerId })
     await showAsWanted(tx, held.line, revision)
     return { name: held.name, approved: true }
   })

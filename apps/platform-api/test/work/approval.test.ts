@@ -27,3 +27,10 @@ test("the end of one build leaves the name to another one that waits for its app
   await approved("pair")
   expect((await owner.endOfBuild(other)).status).toBe("completed")
 })
+
+test("a build that waits for approval goes on as soon as its spec needs none", async () => {
+  const spec = await owner.newSpec("shy", { ast_payload: first })
+  const build = await waiting(owner, spec.id, "shy")
+  await owner.call("PUT", `/api/specs/${spec.id}`, { visibility: "private" })
+  expect((await owner.endOfBuild(build)).status).toBe("completed")
+})

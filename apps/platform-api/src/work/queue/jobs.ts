@@ -73,11 +73,17 @@ export const wakeJob = async (tx: Orm, kind: JobKind, id: number): Promise<void>
   await tell(tx)
 }
 
-/** Wakes the builds of an account that wait for approval, or all of them. Each checks again whether it is required. */
-export const wakeParked = async (tx: Orm, ownerId?: number): Promise<void> => {
+/**
+ * Wakes the builds of an account or a spec that wait for approval, or all of them. Each checks again whether it is required.
+ */
+export const wakeParked = async (
+  tx: Orm,
+  { ownerId, specId }: { readonly ownerId?: number; readonly specId?: number } = {},
+): Promise<void> => {
   const isParked = and(eq(jobs.kind, "build"), isNull(jobs.nextAt))
   const ofOwner = ownerId === undefined ? undefined : eq(jobs.ownerId, ownerId)
-  await tx.update(jobs).set({ nextAt: now }).where(and(isParked, ofOwner))
+  const ofSpec = specId === undefined ? undefined : eq(jobs.specId, specId)
+  await tx.update(jobs).set({ nextAt: now }).where(and(isParked, ofOwner, ofSpec))
   await tell(tx)
 }
 
