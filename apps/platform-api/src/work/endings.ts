@@ -5,7 +5,7 @@ import { deployments, deploymentShares, jobs, stackNames, stacks } from "../db/s
 import { freeNames, lineOfSpec, removeStack } from "../registry/publication.ts"
 import { raiseRevision } from "../registry/stack-changes.ts"
 import { moveBuild, moveDeployment } from "./events.ts"
-import { addJob, dropJob, wakeJob } from "./queue/jobs.ts"
+import { addJob, dropJob, wakeJob, wakeParked } from "./queue/jobs.ts"
 import { type BuildRow, deploymentOf, type DeploymentRow } from "./records.ts"
 
 /** No operation is in progress. */
@@ -66,5 +66,7 @@ export const deleteDeployment = async (tx: Orm, deployment: DeploymentRow, at: D
   await tx.update(deployments).set({ deletedAt: at }).where(eq(deployments.id, deployment.id))
   await dropJob(tx, "deployment", deployment.id)
   await freeNames(tx, lineOfSpec(deployment.specId), at)
+  // A build that waits for approval reserves the name again.
+  await wakeParked(tx, { specId: deployment.specId })
   await addJob(tx, "notice", deployment.id, deployment.ownerId, deployment.specId)
 }

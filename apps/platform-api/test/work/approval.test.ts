@@ -34,3 +34,15 @@ test("a build that waits for approval goes on as soon as its spec needs none", a
   await owner.call("PUT", `/api/specs/${spec.id}`, { visibility: "private" })
   expect((await owner.endOfBuild(build)).status).toBe("completed")
 })
+
+test("deleting a deployment leaves the name to a build that waits for approval", async () => {
+  const spec = await owner.newSpec("again", { ast_payload: first, visibility: "private" })
+  await owner.built({ spec_id: spec.id })
+  const [deployment] = await owner.get("/api/deployments")
+  await owner.turn(deployment.id, "stop")
+  await owner.call("PUT", `/api/specs/${spec.id}`, { visibility: "public" })
+  const build = await waiting(owner, spec.id, "again")
+  expect((await owner.call("DELETE", `/api/deployments/${deployment.id}`)).status).toBe(200)
+  await expect.poll(() => approved("again").catch((error: unknown) => error)).toMatchObject({ approved: true })
+  expect((await owner.endOfBuild(build)).status).toBe("completed")
+})
