@@ -26,7 +26,7 @@ export const settle = async (tx: Orm, deployment: DeploymentRow, message: string
 }
 
 /** Releases a spec's name if it is only reserved for the operator's approval. */
-const releaseName = (tx: Orm, spec: number, condition?: SQL) => {
+export const releaseName = (tx: Orm, spec: number, condition?: SQL) => {
   const { id, specId, stackName, deletedAt } = deployments
   const ofName = and(eq(specId, spec), eq(stackName, stackNames.name), isNull(deletedAt))
   const kept = tx.select({ id }).from(deployments).where(ofName)

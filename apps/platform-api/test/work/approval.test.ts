@@ -46,3 +46,15 @@ test("deleting a deployment leaves the name to a build that waits for approval",
   await expect.poll(() => approved("again").catch((error: unknown) => error)).toMatchObject({ approved: true })
   expect((await owner.endOfBuild(build)).status).toBe("completed")
 })
+
+test("a spec that is renamed while its build waits reserves only the new name", async () => {
+  const spec = await owner.newSpec("before", { ast_payload: first })
+  const build = await waiting(owner, spec.id, "before")
+  expect((await owner.call("PUT", `/api/specs/${spec.id}`, { name: "after" })).status).toBe(200)
+  const message = async () => (await owner.get(`/api/builds/${build}`)).status_message
+  await expect.poll(message).toBe(waitingText("after"))
+  const other = await newPerson(service)
+  const url = { websocket_url: "wss://people.example/other" }
+  const { id } = await other.newSpec("before", { ast_payload: first, ...url })
+  await waiting(other, id, "before")
+})

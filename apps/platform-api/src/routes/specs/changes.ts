@@ -10,6 +10,7 @@ import { checkName, checkNumber, checkRenamed, deprecatedNow, ownSpec, showAtOnc
 import { shareSpec } from "../../records/sharing.ts"
 import { addVersion, latestOwnVersion, ofVersion, VersionMoved } from "../../records/spec-versions.ts"
 import { deleteSpec } from "../../work/delete-spec.ts"
+import { releaseName } from "../../work/endings.ts"
 import { lockJobsOf, wakeParked } from "../../work/queue/jobs.ts"
 import { createRoutes, idPath, jsonRequest, keyFailures } from "../api.ts"
 import { checkPreconditions, conditional, createRoute } from "../create-route.ts"
@@ -99,6 +100,9 @@ specChangeRoutes.openapi(changeSpec, (c) => {
     if (input.name !== undefined && input.name !== spec.name) {
       await checkRenamed(tx, id)
       await checkName(tx, userId, input.name)
+      // Builds that wait for approval reserve the new name instead.
+      await releaseName(tx, id)
+      await wakeParked(tx, { specId: id })
     }
     if (input.visibility !== undefined && input.visibility !== spec.visibility) {
       // A build that waits for approval may no longer need it. The lock ends the step in which one begins to wait.
