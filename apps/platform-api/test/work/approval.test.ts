@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { approve } from "../../src/operator/publish.ts"
+import { holdName } from "../../src/work/steps/publish-version.ts"
 import { beforeTests, testService } from "../service.ts"
 import { first, newPerson, type Person } from "./person.ts"
 
@@ -57,4 +58,14 @@ test("a spec that is renamed while its build waits reserves only the new name", 
   const url = { websocket_url: "wss://people.example/other" }
   const { id } = await other.newSpec("before", { ast_payload: first, ...url })
   await waiting(other, id, "before")
+})
+
+test("an approval is seen by a build that is about to wait for it", async () => {
+  const spec = await owner.newSpec("late", { ast_payload: first })
+  const build = await waiting(owner, spec.id, "late")
+  await service.database().transaction(async (tx) => {
+    await approved("late")
+    expect(await holdName(tx, "late", { ownerId: owner.id, specId: spec.id })).toBe(true)
+  })
+  expect((await owner.endOfBuild(build)).status).toBe("completed")
 })

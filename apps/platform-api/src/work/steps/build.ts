@@ -33,8 +33,7 @@ const reserve = async (tx: Orm, build: BuildRow, spec: SpecRow, context: WorkCon
   const at = context.now()
   const stack = stackOf(spec, context)
   await checkFree(tx, stack, build, at)
-  if (!(await isApproved(tx, stack, build, context))) {
-    await holdName(tx, stack.name, build)
+  if (!(await isApproved(tx, stack, build, context)) && !(await holdName(tx, stack.name, build))) {
     const statusMessage = `waits for the operator: stack approve ${stack.name}`
     if (build.statusMessage !== statusMessage) {
       await tx.update(builds).set({ statusMessage }).where(eq(builds.id, build.id))

@@ -25,8 +25,11 @@ export const isApproved = async (
   return held?.approved === true && held.line === lineOf(name, source)
 }
 
-/** Reserves a name until the operator approves it. Throws StackConflict. */
-export const holdName = async (tx: Orm, name: string, source: Source): Promise<void> => {
+/**
+ * Reserves a name until the operator approves it. Returns whether that was done since it was looked up: the lock makes later approvals
+ * wait. Throws StackConflict.
+ */
+export const holdName = async (tx: Orm, name: string, source: Source): Promise<boolean> => {
   const line = lineOf(name, source)
   const held = { name, ownerId: source.ownerId, line, freedAt: null }
   const [mine] = await tx
@@ -37,8 +40,9 @@ export const holdName = async (tx: Orm, name: string, source: Source): Promise<v
       set: { ...held, approved: sql`${stackNames.approved} and ${stackNames.line} = ${line}` },
       setWhere: sql`${stackNames.line} = ${line} or ${stackNames.freedAt} is not null`,
     })
-    .returning({ name: stackNames.name })
+    .returning({ approved: stackNames.approved })
   if (mine === undefined) throw new StackConflict("stack-name-taken")
+  return mine.approved
 }
 
 /** The versions to compare with: the previous one, and the one that readers have. */
