@@ -1,8 +1,11 @@
 import { expect, test } from "vitest"
+import { createCompiler } from "../../src/compiler/compiler.ts"
 import { approve } from "../../src/operator/publish.ts"
+import { createHandlers } from "../../src/work/steps/handlers.ts"
 import { holdName } from "../../src/work/steps/publish-version.ts"
-import { beforeTests, testService } from "../service.ts"
-import { first, newPerson, type Person } from "./person.ts"
+import { type InStep, Needed } from "../../src/work/queue/worker.ts"
+import { beforeTests, serviceInTest, testService } from "../service.ts"
+import { first, grown, newPerson, type Person } from "./person.ts"
 
 // Public stacks need the operator's approval here.
 const service = testService("postgres", { SVC_PUBLIC_STACKS: "operator" })
@@ -68,4 +71,40 @@ test("an approval is seen by a build that is about to wait for it", async () => 
     expect(await holdName(tx, "late", { ownerId: owner.id, specId: spec.id })).toBe(true)
   })
   expect((await owner.endOfBuild(build)).status).toBe("completed")
+})
+
+test("a build doesn't overtake an earlier one of its spec that went on meanwhile", async () => {
+  const idle = await serviceInTest("postgres", { SVC_WORKER: "false" })
+  const person = await newPerson(idle)
+  const spec = await person.newSpec("ordered", { ast_payload: first })
+  const build = async (): Promise<number> =>
+    (await person.call("POST", "/api/builds", { spec_id: spec.id })).body.build_id
+  const earlier = await build()
+  await person.call("POST", `/api/specs/${spec.id}/versions`, { ast_payload: grown })
+  const later = await build()
+  const compiler = createCompiler({ deadlineMs: 10_000, now: () => performance.now() })
+  const config = { streamUrlTemplate: undefined, publicStacks: "people" } as const
+  const handlers = createHandlers({ now: () => new Date(), config, hook: undefined, compiler, astUrl: () => "" })
+  const inStep: InStep = (work) => idle.database().transaction(work)
+  /** Takes a build as far as a worker does that holds it. */
+  const advance = async (id: number): Promise<string> => {
+    const job = { kind: "build", id, claims: 1, attempts: 0, age_ms: 0 } as const
+    for (let isOver = false; !isOver;) {
+      try {
+        isOver = (await handlers.build.step(job, inStep)) === "rest"
+      } catch (error) {
+        if (!(error instanceof Needed)) throw error
+        await error.make()
+      }
+    }
+    return (await person.get(`/api/builds/${id}`)).status
+  }
+  try {
+    expect(await advance(later)).toBe("queued")
+    expect(await advance(later)).toBe("pushing")
+    for (const status of ["queued", "completed"]) expect(await advance(earlier)).toBe(status)
+    expect(await advance(later)).toBe("completed")
+  } finally {
+    await compiler.close()
+  }
 })

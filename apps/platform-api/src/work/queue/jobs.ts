@@ -83,7 +83,10 @@ export const wakeParked = async (
   const isParked = and(eq(jobs.kind, "build"), isNull(jobs.nextAt))
   const ofOwner = ownerId === undefined ? undefined : eq(jobs.ownerId, ownerId)
   const ofSpec = specId === undefined ? undefined : eq(jobs.specId, specId)
-  await tx.update(jobs).set({ nextAt: now }).where(and(isParked, ofOwner, ofSpec))
+  await tx
+    .update(jobs)
+    .set({ nextAt: now })
+    .where(and(isParked, ofOwner, ofSpec))
   await tell(tx)
 }
 
@@ -110,6 +113,15 @@ export const dropJob = async (tx: Orm, kind: JobKind, id: number): Promise<void>
 /** Whether a worker holds it now. */
 export const isInHand = async (tx: Orm, kind: JobKind, id: number): Promise<boolean> =>
   (await tx.$count(jobs, and(isJob(kind, id), orm.gt(jobs.leaseUntil, now)))) > 0
+
+/** Whether the spec has an earlier build that doesn't wait for approval. */
+export const hasEarlierBuild = async (
+  tx: Orm,
+  { id, specId }: { readonly id: number; readonly specId: number },
+): Promise<boolean> => {
+  const isEarlier = and(eq(jobs.kind, "build"), eq(jobs.specId, specId), lt(jobs.recordId, id))
+  return (await tx.$count(jobs, and(isEarlier, isNotNull(jobs.nextAt)))) > 0
+}
 
 export const countJobs = (tx: Orm, kind: JobKind, ownerId: number): Promise<number> =>
   tx.$count(jobs, and(eq(jobs.kind, kind), eq(jobs.ownerId, ownerId)))

@@ -10,7 +10,7 @@ import { checkFree } from "../../registry/publication.ts"
 import { sizeOf, type StackHead } from "../../registry/stack-bytes.ts"
 import { atRest, endBuild } from "../endings.ts"
 import { moveBuild, moveDeployment } from "../events.ts"
-import { dropJob, isInHand, type Job, restJob, wakeJob } from "../queue/jobs.ts"
+import { dropJob, hasEarlierBuild, isInHand, type Job, restJob, wakeJob } from "../queue/jobs.ts"
 import { createNeeds, type Handlers, type InStep, type Outcome, WorkFailure } from "../queue/worker.ts"
 import { type BuildRow, deploymentOf, type DeploymentRow, lockBuild, readSpec, readVersion } from "../records.ts"
 import type { SpecRow } from "../records.ts"
@@ -39,6 +39,11 @@ const reserve = async (tx: Orm, build: BuildRow, spec: SpecRow, context: WorkCon
       await tx.update(builds).set({ statusMessage }).where(eq(builds.id, build.id))
     }
     await restJob(tx, job, null)
+    return "rest"
+  }
+  // It waited for the approval while this one began, and must not undo it later.
+  if (await hasEarlierBuild(tx, build)) {
+    await restJob(tx, job, busyMs)
     return "rest"
   }
   const known = await deploymentOf(tx, build.specId)
