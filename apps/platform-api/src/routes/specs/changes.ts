@@ -104,11 +104,10 @@ specChangeRoutes.openapi(changeSpec, (c) => {
       await releaseName(tx, id)
       await wakeParked(tx, { specId: id })
     }
-    if (input.visibility !== undefined && input.visibility !== spec.visibility) {
-      // A build that waits for approval may no longer need it. The lock ends the step in which one begins to wait.
-      await lockJobsOf(tx, id)
-      await wakeParked(tx, { specId: id })
-    }
+    // A worker's step would share a new record with those who could read the spec, or begin to wait for approval, meanwhile.
+    if (input.visibility !== undefined || input.shared_with !== undefined) await lockJobsOf(tx, id)
+    // A build that waits for approval may no longer need it.
+    if (input.visibility !== undefined && input.visibility !== spec.visibility) await wakeParked(tx, { specId: id })
     const [changed] = await tx
       .update(specs)
       // What is undefined stays.
