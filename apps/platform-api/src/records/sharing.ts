@@ -1,4 +1,4 @@
-import { and, eq, inArray, type Orm, sql } from "../db/database.ts"
+import { and, asc, eq, inArray, type Orm, sql } from "../db/database.ts"
 import { agentProfiles, specShares, users } from "../db/schema/index.ts"
 import { wrongField } from "../errors.ts"
 import { kinds } from "./visible.ts"
@@ -21,10 +21,25 @@ const accountsOf = async (tx: Orm, slugs: readonly string[]): Promise<readonly n
 }
 
 /**
+ * Locks the agents that a spec is shared with, and others, in one order. Call it before what is shared with them changes: all who
+ * share with an agent change its counts of records. Its own changes, such as of its keys, don't wait for this lock.
+ */
+export const lockReaders = async (tx: Orm, specId: number, others: readonly number[] = []): Promise<void> => {
+  const shared = await tx.select({ id: specShares.userId }).from(specShares).where(eq(specShares.recordId, specId))
+  const ids = [...shared.map((reader) => reader.id), ...others]
+  if (ids.length === 0) return
+  const { userId: id } = agentProfiles
+  // One parameter, so that the statement's text is always the same.
+  const isReader = sql`${id} = any(${`{${ids.join(",")}}`}::integer[])`
+  await tx.select({ id }).from(agentProfiles).where(isReader).orderBy(asc(id)).for("no key update")
+}
+
+/**
  * Shares a spec with exactly these agents, with all its versions, builds, deployments and runs, future ones included.
  */
 export const shareSpec = async (tx: Orm, specId: number, slugs: readonly string[]): Promise<void> => {
   const accounts = await accountsOf(tx, slugs)
+  await lockReaders(tx, specId, accounts)
   await unshareSpec(tx, specId)
   if (accounts.length === 0) return
   await tx.insert(specShares).values(accounts.map((userId) => ({ userId, recordId: specId })))
@@ -39,6 +54,7 @@ export const shareSpec = async (tx: Orm, specId: number, slugs: readonly string[
 }
 
 export const unshareSpec = async (tx: Orm, specId: number): Promise<void> => {
+  await lockReaders(tx, specId)
   await tx.delete(specShares).where(eq(specShares.recordId, specId))
   for (const { records, shares } of ofSpecs) {
     const ofSpec = tx.select({ id: records.id }).from(records).where(eq(records.specId, specId))
@@ -46,7 +62,7 @@ export const unshareSpec = async (tx: Orm, specId: number): Promise<void> => {
   }
 }
 
-/** Shares a new record with everybody who can read its spec. */
+/** Shares a new record with everybody who can read its spec. Call `lockReaders` before the record is added. */
 export const shareRecord = (tx: Orm, shares: (typeof ofSpecs)[number]["shares"], specId: number, id: number) =>
   tx.insert(shares).select(
     tx

@@ -2,7 +2,7 @@
 import { eq, type Orm, theRow } from "../db/database.ts"
 import { builds, buildShares, runs, runShares, runSteps } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
-import { shareRecord } from "../records/sharing.ts"
+import { lockReaders, shareRecord } from "../records/sharing.ts"
 import { addJob, countJobs } from "./queue/jobs.ts"
 import { type RunStepName, runStepNames } from "./events.ts"
 import type { BuildRow, RunRow } from "./records.ts"
@@ -13,6 +13,7 @@ type NewBuild = Pick<BuildRow, "ownerId" | "specId" | "specVersionId" | "allowBr
 /** Returns the build's id. */
 export const beginBuild = async (tx: Orm, build: NewBuild, at: Date): Promise<number> => {
   const row = { ...build, status: "pending" as const, createdAt: at }
+  await lockReaders(tx, build.specId)
   const { id } = theRow(await tx.insert(builds).values(row).returning({ id: builds.id }))
   await shareRecord(tx, buildShares, build.specId, id)
   await addJob(tx, "build", id, build.ownerId, build.specId)
@@ -51,6 +52,7 @@ export const beginRun = async (
 ): Promise<number> => {
   await checkWaiting(tx, "run", run.ownerId, limit)
   const row = { ...run, workflow: "publish", status: "queued", trigger: "manual", createdAt: at } as const
+  await lockReaders(tx, run.specId)
   const { id } = theRow(await tx.insert(runs).values(row).returning({ id: runs.id }))
   await tx.insert(runSteps).values(
     runStepNames.map((name, position) => {

@@ -2,6 +2,7 @@
 import type { SQL } from "drizzle-orm"
 import { and, eq, isNull, type Orm, orm } from "../db/database.ts"
 import { deployments, deploymentShares, jobs, stackNames, stacks } from "../db/schema/index.ts"
+import { lockReaders } from "../records/sharing.ts"
 import { freeNames, lineOfSpec, removeStack } from "../registry/publication.ts"
 import { raiseRevision } from "../registry/stack-changes.ts"
 import { moveBuild, moveDeployment } from "./events.ts"
@@ -62,6 +63,7 @@ export const withdraw = async (tx: Orm, deployment: DeploymentRow): Promise<void
 
 /** Deletes a stopped deployment. Its stack's name stays reserved for a while. Stream servers are told afterwards. */
 export const deleteDeployment = async (tx: Orm, deployment: DeploymentRow, at: Date): Promise<void> => {
+  await lockReaders(tx, deployment.specId)
   await tx.delete(deploymentShares).where(eq(deploymentShares.recordId, deployment.id))
   await tx.update(deployments).set({ deletedAt: at }).where(eq(deployments.id, deployment.id))
   await dropJob(tx, "deployment", deployment.id)

@@ -75,3 +75,28 @@ test("runs, builds and specs can be cancelled and deleted at any moment without 
   }
   expect((await server.log()).split("\n").filter((line) => line.includes("deadlock"))).toEqual([])
 })
+
+test("several owners can share with the same agents, and begin and end what they share, without a deadlock", async () => {
+  const agents = await Promise.all([late.signUp(), late.signUp(), late.signUp()])
+  const owners = await Promise.all(Array.from({ length: 4 }, () => newPerson(service)))
+  const lend = async (person: (typeof owners)[number], n: number, round: number): Promise<void> => {
+    const ask = (method: string, path: string, body?: object) =>
+      untilServed(() => person.call(method, path, body), Infinity)
+    const wanted = (turn: number) => ({ shared_with: [agents[turn % 3]?.slug, agents[(turn + 1) % 3]?.slug] })
+    const name = `lent-${round}-${n}`
+    const url = { websocket_url: `wss://people.example/${name}` }
+    const made = { name, ...url, ast_payload: first, visibility: "private", ...wanted(n) }
+    const { id } = (await ask("POST", "/api/specs", made)).body
+    const publish = { workflow: "publish", spec_id: id }
+    for (let turn = 0; turn < 10; turn++) {
+      await Promise.all([
+        ask("PUT", `/api/specs/${id}`, wanted(n + turn)),
+        ...(turn % 4 === 0 ? [ask("POST", "/api/automation/runs", publish)] : []),
+      ])
+    }
+    await ask("DELETE", `/api/specs/${id}`)
+  }
+  for (let round = 0; round < (full ? 20 : 2); round++)
+    await Promise.all(owners.map((person, n) => lend(person, n, round)))
+  expect((await server.log()).split("\n").filter((line) => line.includes("deadlock"))).toEqual([])
+})

@@ -3,7 +3,7 @@ import { audit } from "../../audit.ts"
 import { jobOwner } from "../../compiler/compiler.ts"
 import { eq, type Orm, theRow } from "../../db/database.ts"
 import { builds, deployments, deploymentShares } from "../../db/schema/index.ts"
-import { shareRecord } from "../../records/sharing.ts"
+import { lockReaders, shareRecord } from "../../records/sharing.ts"
 import { ofVersion } from "../../records/spec-versions.ts"
 import { streamUrlOf } from "../../records/stack-names.ts"
 import { checkFree } from "../../registry/publication.ts"
@@ -58,6 +58,7 @@ const reserve = async (tx: Orm, build: BuildRow, spec: SpecRow, context: WorkCon
   if (id === undefined) {
     const { ownerId, specId } = build
     const row = { ownerId, specId, websocketUrl: stack.websocketUrl, ...hold }
+    await lockReaders(tx, specId)
     id = theRow(await tx.insert(deployments).values(row).returning({ id: deployments.id })).id
     await shareRecord(tx, deploymentShares, specId, id)
   } else await tx.update(deployments).set(hold).where(eq(deployments.id, id))
