@@ -218,13 +218,27 @@ describe("a provider whose nodes take turns: the first has the history, the last
   })
 })
 
+const seededClock = (seed: number) => {
+  let drawn = seed * 7919 + 1
+  const random = (): number => (drawn = (drawn * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648
+  const virtual = createVirtualClock()
+  return { virtual, clock: { ...virtual.clock, random } }
+}
+
+/** Two nodes in turns, of which one has lost the history. */
+const twoNodes = (chain: ReturnType<typeof createFakeChain>, clock: Clock, first: number) => {
+  let turn = first
+  return scriptedRelay(clock, (asked) => {
+    const said = chain.answer(asked)
+    if (turn++ % 2 !== 0 || asked.route !== "signature-status" || typeof said === "string") return said
+    return ok({ ...Object(said.body), status: null })
+  }).relay
+}
+
 test("of two calls at once with bytes that nobody stored, neither misses the node with the history", async () => {
   const ended: unknown[] = []
   for (let seed = 1; seed < 30; seed++) {
-    let drawn = seed * 7919 + 1
-    const random = (): number => (drawn = (drawn * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648
-    const virtual = createVirtualClock()
-    const clock = { ...virtual.clock, random }
+    const { virtual, clock } = seededClock(seed)
     const chain = createFakeChain(clock)
     const honest = scriptedRelay(clock, (asked) => chain.answer(asked)).relay
     const { blockhash } = await virtual.run(honest.latestBlockhash())
@@ -234,15 +248,10 @@ test("of two calls at once with bytes that nobody stored, neither misses the nod
     await virtual.run(honest.send({ transaction: landed }))
     await virtual.run(clock.sleep(1000))
     chain.skip(400)
-    let turn = seed
-    const { relay } = scriptedRelay(clock, (asked) => {
-      const said = chain.answer(asked)
-      if (turn++ % 2 !== 0 || asked.route !== "signature-status" || typeof said === "string") return said
-      return ok({ ...Object(said.body), status: null })
-    })
+    const relay = twoNodes(chain, clock, seed)
     // Each response takes as long as the other call's.
     const signatureStatus: typeof relay.signatureStatus = async (asked) => {
-      await clock.sleep(50 + random())
+      await clock.sleep(50 + clock.random())
       return relay.signatureStatus(asked)
     }
     const journal = createJournal({ relay: { ...relay, signatureStatus }, store: memoryStore(), clock })
@@ -260,10 +269,7 @@ test("of two calls at once with bytes that nobody stored, neither misses the nod
 test("look-ups of two payments at once don't keep one of them at the node that has lost the history", async () => {
   const ended: Ended[] = []
   for (let seed = 720; seed < 780; seed++) {
-    let drawn = seed * 7919 + 1
-    const random = (): number => (drawn = (drawn * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648
-    const virtual = createVirtualClock()
-    const clock = { ...virtual.clock, random }
+    const { virtual, clock } = seededClock(seed)
     let first = ""
     const chain = createFakeChain(clock, (signature) => ((first ||= signature) === signature ? 100 : undefined))
     const store = memoryStore()
@@ -279,12 +285,7 @@ test("look-ups of two payments at once don't keep one of them at the node that h
       await store.put(record.id, { ...record, version: 2, refused: "upstream_rpc_error" }, 1)
     await virtual.run(clock.sleep(1000))
     chain.skip(400)
-    let turn = seed
-    const { relay } = scriptedRelay(clock, (asked) => {
-      const said = chain.answer(asked)
-      if (turn++ % 2 !== 0 || asked.route !== "signature-status" || typeof said === "string") return said
-      return ok({ ...Object(said.body), status: null })
-    })
+    const relay = twoNodes(chain, clock, seed)
     const settled = await virtual.run(createJournal({ relay, store, clock }).settleAll())
     ended.push(settled.find(({ signature }) => signature === first)?.state)
   }
