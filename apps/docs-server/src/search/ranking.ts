@@ -52,18 +52,6 @@ export const createRanking = (texts: Texts, index: Index, pageWeights: readonly 
   }
 
   const byScore = (a: number, b: number): number => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b
-  /** The best pages of some, best first. */
-  const bestOf = (pages: readonly number[]): number[] => {
-    const best: number[] = []
-    for (const page of pages) {
-      if (best.length === maxRead && byScore(page, best.at(-1) ?? page) >= 0) continue
-      if (best.length === maxRead) best.pop()
-      let at = best.length
-      while (at > 0 && byScore(page, best[at - 1] ?? page) < 0) at--
-      best.splice(at, 0, page)
-    }
-    return best
-  }
 
   // By term: its number in the query and one more; zero again after each query.
   const asked = new Uint16Array(texts.numberOf.size)
@@ -98,7 +86,7 @@ export const createRanking = (texts: Texts, index: Index, pageWeights: readonly 
     for (const [n, term] of query.terms.entries()) asked[term] = (query.firstAlike[n] ?? n) + 1
     const inOnePlace = Math.min(1, shortQuery / query.terms.length)
     let most = 0
-    for (const page of bestOf(found)) {
+    for (const page of found.toSorted(byScore).slice(0, maxRead)) {
       const { pairs, covered, opening } = readingOf(page)
       const together = inOnePlace * (weights.pairs * pairs + weights.section * covered ** 2)
       const linked = weights.linked * linkedShare(page, shares) ** 2

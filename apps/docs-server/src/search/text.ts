@@ -1,7 +1,7 @@
 import type { Page } from "../corpus/corpus.ts"
 import { createLinkFinder, partsWithLinks } from "./links.ts"
 import { passageKinds, passagesOf } from "./passages.ts"
-import { bareWords, terms } from "./words.ts"
+import { eachWord, terms } from "./words.ts"
 
 /** The fields of a page in the order in which they are read. `names` are in code style in the first cell of a table's row. */
 export const fieldNames = ["title", "path", "names", "body"] as const
@@ -53,8 +53,7 @@ export const readTexts = (pages: readonly Page[]) => {
     return found
   }
   const add = (text: string): void => {
-    for (const word of bareWords(text))
-      if (word.length <= longestWord) for (const number of look(word).numbers) numbers.push(number)
+    for (const { text: word } of eachWord(text)) if (word.length <= longestWord) numbers.push(...look(word).numbers)
   }
 
   const linksOn = createLinkFinder(pages.map(({ slug }) => slug))
@@ -81,7 +80,7 @@ export const readTexts = (pages: readonly Page[]) => {
     fieldStarts.push(numbers.length)
     // Only whole identifiers count as names: their parts, and names of one word, occur everywhere.
     for (const name of namesIn(page.markdown.slice(page.bodyStart)))
-      for (const word of bareWords(name)) {
+      for (const { text: word } of eachWord(name)) {
         const [whole, ...parts] = look(word).numbers
         if (whole !== undefined && parts.length > 0) numbers.push(whole)
       }

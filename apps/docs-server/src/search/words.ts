@@ -39,15 +39,6 @@ export const eachWord = function* (text: string): Generator<Word> {
     else yield { text: word, start: index }
 }
 
-/** The words without positions. An object for each word would make indexing 10 % slower. */
-export const bareWords = (text: string): readonly string[] => {
-  if (isAscii(text)) return text.match(asciiPattern) ?? []
-  const found = text.match(wordPattern) ?? []
-  return unspaced.test(text)
-    ? found.flatMap((word) => (unspaced.test(word) ? cut(word).map((part) => part.text) : word))
-    : found
-}
-
 /** Removes case, accents and typographic variants, so that the search ignores them. */
 export const fold = (word: string): string =>
   isAscii(word)
