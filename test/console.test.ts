@@ -62,7 +62,6 @@ const said = (hasText: string) => page.locator(root).getByRole("status").filter(
 const shown = (text: string | RegExp) => page.getByText(text).waitFor()
 const kept = () => page.evaluate(() => Object.keys(sessionStorage).toSorted())
 const tabs = () => page.getByRole("navigation", { name: "Console" }).getByRole("link")
-/** Goes to another view by its tab. */
 const turnTo = (name: string) => tabs().filter({ hasText: name }).click()
 const ready = (at = page) => at.locator(`${root} :is(table, dl, [role=log])`).first().waitFor()
 
@@ -71,7 +70,6 @@ const open = async (view = ""): Promise<void> => {
   await page.goto("about:blank")
   await page.goto(consoleAt(view))
 }
-/** Opens the page with no key. */
 const openFresh = async (view = ""): Promise<void> => {
   await page.goto(consoleAt())
   await page.evaluate(() => sessionStorage.clear())

@@ -8,10 +8,8 @@ import { z } from "zod"
 import platform from "../apps/platform-api/openapi.json" with { type: "json" }
 import relay from "../apps/relay/openapi.json" with { type: "json" }
 import released from "../scripts/released.json" with { type: "json" }
-import { explanationOf } from "../packages/errors/src/errors.ts"
 import { fieldsOf, type Schema } from "../apps/docs-server/scripts/reference/fields.ts"
 import { lookupIn, openApiDocument } from "../apps/docs-server/scripts/reference/operation-page.ts"
-import { loadCorpus } from "../apps/docs-server/src/corpus/corpus.ts"
 import { tools } from "../apps/docs-server/src/mcp/tools.ts"
 import { errors as platformErrors } from "../apps/platform-api/src/errors.ts"
 import { lifeCycles } from "../apps/platform-api/src/records/transitions.ts"
@@ -144,15 +142,6 @@ test("each table of fields in a page is compared with the code", () => {
       isOfFields(column) && !compared.some((one) => one[0] === page && one[1] === heading && one[2] === column),
   )
   expect(forgotten).toEqual([])
-})
-
-test("the documentation that errors link to has a row for each code", async () => {
-  const rows = (await loadCorpus(content)).pages.get("errors")?.rows.map(({ anchor }) => anchor) ?? []
-  const links = [
-    ...Object.keys(platformErrors.rows).map((code) => explanationOf("https://docs.example", "platform", code)),
-    ...Object.keys(relayErrors.rows).map((code) => explanationOf("https://docs.example", "relay", code)),
-  ]
-  expect(links.filter((link) => !rows.some((row) => link === `https://docs.example/errors.md#${row}`))).toEqual([])
 })
 
 test("the skill lists every operator of an AST, with its spellings and kind", () => {

@@ -1,25 +1,15 @@
 import fc from "fast-check"
-import { beforeAll, expect, test } from "vitest"
-import { createDocsServer } from "../src/mcp/mcp.ts"
+import { expect, test } from "vitest"
 import { rememberAnswers } from "../src/mcp/repeated.ts"
-import { type AnswerRpc, createSdk } from "../src/mcp/sdk.ts"
 import { runs } from "./fuzz-runs.ts"
-import { libraryOf } from "./library.ts"
+import { answersOf, libraryOf } from "./library.ts"
 import { modernCall } from "./start.ts"
 
 let library = libraryOf({
   index: "# Home\n\nWelcome to the guide.\n",
   "guides/one": "# One\n\nText.\n\n## Two\n\nMore.\n",
 })
-let remembered: AnswerRpc
-let sdk: Awaited<ReturnType<typeof createSdk>>
-beforeAll(async () => {
-  sdk = await createSdk(
-    () => createDocsServer(library, "1.0.0"),
-    () => {},
-  )
-  remembered = rememberAnswers(sdk.answer, () => library)
-})
+const { sdk, remembered } = await answersOf(() => library)
 
 const callerOf = (headers: Record<string, string>) => new Request("http://localhost/mcp", { headers })
 

@@ -247,10 +247,6 @@ test("other tools' Markdown extensions are rendered as there; agents get the sou
   expect((await get("/blank")).status).toBe(200)
 })
 
-test("a page that doesn't exist names the nearest", async () => {
-  expect(await html("/guides/onne")).toContain('<a href="/guides/one.html">One</a>')
-})
-
 test("no author's text becomes markup, and no link leads to a script", async () => {
   for (const path of [
     "/hostile",

@@ -1,6 +1,9 @@
 import { type Corpus, readPage } from "../src/corpus/corpus.ts"
 import { createSearch } from "../src/search/search.ts"
 import { ToolError } from "@svc/mcp"
+import { createDocsServer } from "../src/mcp/mcp.ts"
+import { rememberAnswers } from "../src/mcp/repeated.ts"
+import { createSdk } from "../src/mcp/sdk.ts"
 import { type Library, type ToolAnswer, toolsFor } from "../src/mcp/tools.ts"
 
 /** A library of pages by their slugs, without a folder. */
@@ -20,7 +23,15 @@ export const libraryFor = (corpus: Corpus): Library => ({
   findText: () => undefined,
 })
 
-/** Calls a tool by name with whatever arguments. */
+/** What the SDK answers of a library, and the same from memory. */
+export const answersOf = async (library: () => Library) => {
+  const sdk = await createSdk(
+    () => createDocsServer(library(), "1.0.0"),
+    () => {},
+  )
+  return { sdk, remembered: rememberAnswers(sdk.answer, library) }
+}
+
 export const call = (library: Library, name: string, args: unknown): ToolAnswer | { readonly refusal: string } => {
   const tool = library.tools.find((one) => one.name === name)
   if (tool === undefined) throw new Error(`no tool ${name}`)
@@ -32,7 +43,6 @@ export const call = (library: Library, name: string, args: unknown): ToolAnswer 
   }
 }
 
-/** The structured answer of a tool, or an error with the refusal. */
 export const ask = (library: Library, name: string, args: unknown): Record<string, unknown> => {
   const answer = call(library, name, args)
   if ("refusal" in answer) throw new Error(answer.refusal)

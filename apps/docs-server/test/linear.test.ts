@@ -2,23 +2,19 @@
 // by doubling its length and counting steps, not seconds.
 import { outline, plainText } from "@svc/site"
 import { median } from "@svc/testing"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, describe, expect, test } from "vitest"
 import { messageBounds } from "../src/mcp/json-rpc.ts"
-import { createDocsServer } from "../src/mcp/mcp.ts"
 import { stripMdx } from "../src/corpus/mdx.ts"
 import { partToRead, passagesOf, plainOf, snippetOf } from "../src/search/passages.ts"
 import { eachWord } from "../src/search/words.ts"
-import { rememberAnswers } from "../src/mcp/repeated.ts"
-import { type AnswerRpc, createSdk } from "../src/mcp/sdk.ts"
-import { libraryOf } from "./library.ts"
+import { answersOf, libraryOf } from "./library.ts"
 import { modernCall } from "./start.ts"
 import { createStepCounter } from "./steps.ts"
 
-let steps: Awaited<ReturnType<typeof createStepCounter>>
-beforeAll(async () => {
-  steps = await createStepCounter()
-})
+const steps = await createStepCounter()
 afterAll(() => steps.stop())
+const home = libraryOf({ index: "# Home\n" })
+const { remembered } = await answersOf(() => home)
 
 const repeat =
   (piece: string, before = "", after = "") =>
@@ -145,15 +141,6 @@ describe("a message is validated in time linear in its values", () => {
       { ref: { type: "ref/resource", uri: "x" }, argument: { name: "a", value: "b" }, context: { arguments: context } },
     ],
   }
-  const library = libraryOf({ index: "# Home\n" })
-  let answer: AnswerRpc
-  beforeAll(async () => {
-    const sdk = await createSdk(
-      () => createDocsServer(library, "1.0.0"),
-      () => {},
-    )
-    answer = rememberAnswers(sdk.answer, () => library)
-  })
 
   test.each(Object.keys(messages).flatMap((name) => Object.keys(values).map((kind): [string, string] => [name, kind])))(
     "%s: %s",
@@ -161,7 +148,7 @@ describe("a message is validated in time linear in its values", () => {
       const send = async (count: number) => {
         const [method = "", params] = messages[name]?.(values[kind]?.(count)) ?? []
         const headers = new Headers("_meta" in (params ?? {}) ? modernCall(method).headers : {})
-        await answer({ method, params }, new Request("http://localhost/mcp", { headers }))
+        await remembered({ method, params }, new Request("http://localhost/mcp", { headers }))
       }
       const few = await stepsOf(messageBounds.values / 4, send)
       const many = await stepsOf(messageBounds.values, send)

@@ -87,11 +87,3 @@ test("a page that can't be read stops the start with its path and reason", async
   expect(await child.exited).toBe(1)
   expect(child.stderr()).toMatch(/broken\.md: /)
 })
-
-test("without settings it serves the included pages, with the server's address in them", async () => {
-  const { program, url } = await launch({ SVC_DOCS_DIR: "" })
-  const own = /"url":"([^"]+)"/.exec(program.stdout())?.[1] ?? ""
-  const text = await textAt(`${url}/llms-full.txt`)
-  expect(text).toContain(own)
-  expect(text).not.toMatch(/\{(?:base|api|relay)_url\}/)
-})

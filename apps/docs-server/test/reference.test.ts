@@ -1,16 +1,12 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { beforeAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import meanings from "../../../packages/openapi/src/field-meanings.json" with { type: "json" }
 import { ownContent, ownFacts } from "../src/config.ts"
 import { loadCorpus } from "../src/corpus/corpus.ts"
-import type { Library } from "../src/mcp/tools.ts"
 import { ask, libraryFor } from "./library.ts"
 
-let library: Library
-beforeAll(async () => {
-  library = libraryFor(await loadCorpus(ownContent, { fill: ownFacts }))
-})
+const library = libraryFor(await loadCorpus(ownContent, { fill: ownFacts }))
 
 test("every operation has an example with its response, and fits in 1,500 tokens", () => {
   const send = ask(library, "fetch_page", { slug: "reference/relay/send" })

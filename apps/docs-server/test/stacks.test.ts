@@ -85,6 +85,15 @@ const serve = async () => {
   return { ...server, get, call }
 }
 
+/** The copy of that registry, until the test is over. */
+const registryAt = (now: () => number, more: Partial<Parameters<typeof createRegistry>[0]> = {}) => {
+  const log = { info: () => {}, warn: () => {} }
+  const urls = { readFrom: api.url, apiUrl: "https://api.example", baseUrl: "https://docs.example" }
+  const registry = createRegistry({ ...urls, log, now, wallClock: now, onChange: () => {}, ...more })
+  onTestFinished(registry.close)
+  return registry
+}
+
 test("the list shows the latest changes, newest first, and skips those that it can't read", async () => {
   const at = "2026-11-20T10:30:00.000Z"
   latest = [
@@ -151,16 +160,7 @@ test("a stack behind those lists changes its URL and is deprecated without other
   const others = Array.from({ length: 11 }, (_, n) => stack(`s${100 + n}`))
   stacks = [...others, stack("z")]
   let time = 0
-  const registry = createRegistry({
-    readFrom: api.url,
-    apiUrl: "https://api.example",
-    log: { info: () => {}, warn: () => {} },
-    baseUrl: "https://docs.example",
-    now: () => time,
-    wallClock: () => time,
-    onChange: () => {},
-  })
-  onTestFinished(registry.close)
+  const registry = registryAt(() => time)
   await registry.refresh()
   expect(registry.copy()?.stacks.get("z")).toMatchObject({ websocket_url: "wss://streams.example/z" })
   const now = { websocket_url: "wss://elsewhere.example/streams/z", deprecated: { successor: "s100" } }
@@ -199,16 +199,11 @@ test("while the API is unavailable the last copy is served with a notice; withou
   let time = 0
   const logged: unknown[] = []
   const log = { info: (text: unknown) => logged.push(text), warn: (about: unknown) => logged.push(about) }
-  const registry = createRegistry({
-    readFrom: api.url,
-    apiUrl: "https://api.example",
+  const registry = registryAt(() => time, {
     log,
-    baseUrl: "https://docs.example",
-    now: () => time,
     wallClock: () => Date.parse("2026-11-23T06:10:00Z"),
     onChange: () => changes++,
   })
-  onTestFinished(registry.close)
   let changes = 0
   await registry.refresh()
   expect(registry.copy()).toBeUndefined()

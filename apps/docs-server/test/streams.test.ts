@@ -127,28 +127,17 @@ test("closing the server ends open streams at once", async () => {
   expect(await Promise.all(ended)).toEqual([": open\n\n", ": open\n\n"])
 })
 
-test("a comment every 15 seconds keeps a stream alive; it ends after five minutes", async () => {
+test("a stream ends after five minutes", async () => {
   vi.useFakeTimers()
   try {
     const streams = createEventStreams({ stopping: new AbortController().signal })
     const timers = vi.getTimerCount()
     const onEnd = vi.fn<() => void>()
-    const reader = openQuietStream(streams, () => {}, onEnd).getReader()
-    let text = ""
-    const reading = (async () => {
-      for (let part = await reader.read(); !part.done; part = await reader.read())
-        text += new TextDecoder().decode(part.value)
-    })()
-    await vi.advanceTimersByTimeAsync(15_000)
-    expect(text).toBe(": open\n\n: keep-alive\n\n")
-    await vi.advanceTimersByTimeAsync(284_999)
-    expect(streams.size()).toBe(1)
+    openQuietStream(streams, () => {}, onEnd)
+    await vi.advanceTimersByTimeAsync(299_999)
+    expect([streams.size(), onEnd.mock.calls.length]).toEqual([1, 0])
     await vi.advanceTimersByTimeAsync(1)
-    await reading
-    expect(streams.size()).toBe(0)
-    expect(onEnd).toHaveBeenCalledOnce()
-    expect(text.split("keep-alive").length - 1).toBe(19)
-    expect(vi.getTimerCount()).toBe(timers)
+    expect([streams.size(), onEnd.mock.calls.length, vi.getTimerCount()]).toEqual([0, 1, timers])
   } finally {
     vi.useRealTimers()
   }

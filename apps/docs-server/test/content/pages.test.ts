@@ -43,7 +43,6 @@ const instance = beforeTests(
   ({ stop }) => stop(),
 )
 
-/** A page as its readers get it. */
 const fetchPage = async (path: string): Promise<string> => {
   const response = await fetch(`${instance.docsUrl}/${path}`)
   if (!response.ok) throw new Error(`${path}: ${response.status}`)

@@ -75,7 +75,6 @@ const asPerson = async (instance: Instance, method: string, path: string, body?:
 const recordOf = async (...request: Parameters<typeof asPerson>): Promise<Records> =>
   JSON.parse(await asPerson(...request)) as Records
 
-/** A record, once it has come to a status. */
 const recordIn = async (instance: Instance, path: string, status: string): Promise<Records> => {
   for (;;) {
     const record = await recordOf(instance, "GET", path)

@@ -1,17 +1,12 @@
-import { beforeAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import { ownContent, ownFacts } from "../../src/config.ts"
-import { type Corpus, loadCorpus } from "../../src/corpus/corpus.ts"
-import { createSearch, type Search } from "../../src/search/search.ts"
+import { loadCorpus } from "../../src/corpus/corpus.ts"
+import { createSearch } from "../../src/search/search.ts"
 import { isHeldBack, type Question, questions } from "./questions.ts"
 import { shortQuestions } from "./short-questions.ts"
 
-let corpus: Corpus
-let search: Search
-
-beforeAll(async () => {
-  corpus = await loadCorpus(ownContent, { fill: ownFacts })
-  search = createSearch(corpus)
-})
+const corpus = await loadCorpus(ownContent, { fill: ownFacts })
+const search = createSearch(corpus)
 
 const slugOf = (place: string): string => place.split("#")[0] ?? ""
 

@@ -2,7 +2,6 @@
 // `json` fence.
 
 export type Fence = {
-  /** The heading that it stands under. */
   readonly heading: string
   readonly language: string
   readonly info: string

@@ -15,6 +15,8 @@ import { tools } from "../../src/mcp/tools.ts"
 const app = join(import.meta.dirname, "../..")
 const root = join(app, "../..")
 const content = join(app, "content")
+const fill = { ...ownFacts, base_url: "http://docs.test" }
+const { pages, skills, warnings } = await loadCorpus(content, { fill })
 const read = (path: string): string => readFileSync(join(root, path), "utf8")
 const page = (name: string): string => readFileSync(join(content, name), "utf8")
 
@@ -110,19 +112,8 @@ test("limits.md has the default of every setting that it names", () => {
 })
 
 test("every path of the platform API and the relay is in the pages", () => {
-  const pages = [
-    "agents",
-    "keys",
-    "registry",
-    "sessions",
-    "records",
-    "publishing",
-    "relay",
-    "limits",
-    "operations",
-    "skill",
-  ]
-  const all = pages.map((name) => page(`${name}.md`)).join("\n")
+  const names = "agents keys registry sessions records publishing relay limits operations skill".split(" ")
+  const all = names.map((name) => page(`${name}.md`)).join("\n")
   const missing = Object.keys({ ...platform.paths, ...relay.paths })
     .map((path) => path.replaceAll(/\{(\w+)\}/g, ":$1"))
     .filter((path) => !all.includes(path) && !path.startsWith("/api/auth/keys"))
@@ -251,8 +242,8 @@ test("no page, skill, message or hint advises signing a payment again before its
   })
   expect(found.length).toBeGreaterThan(5)
   expect(found.filter((text) => !isSafe.test(text))).toEqual([])
-  const pages = files.filter((file) => file.endsWith(".md")).map(read)
-  expect(pages.join("\n")).not.toMatch(/not seen/)
+  const texts = files.filter((file) => file.endsWith(".md")).map(read)
+  expect(texts.join("\n")).not.toMatch(/not seen/)
 })
 
 test("operations.md has every operator command with its options, and no other", async () => {
@@ -283,8 +274,7 @@ test("files and commands of the repository that the pages name exist", () => {
   expect(commands.filter((command) => !Object.hasOwn(scripts, command))).toEqual([])
 })
 
-test("every page can be reached from the overview", async () => {
-  const { pages } = await loadCorpus(content, { fill: { base_url: "http://docs.test" } })
+test("every page can be reached from the overview", () => {
   const linked = new Set(
     [...(pages.get("index")?.markdown ?? "").matchAll(/docs\.test\/([\w/-]+)\.md/g)].map(([, slug]) => slug),
   )
@@ -293,8 +283,7 @@ test("every page can be reached from the overview", async () => {
   expect([...pages.keys()].filter((slug) => slug !== "index" && !isOperation(slug) && !linked.has(slug))).toEqual([])
 })
 
-test("no section is only a code block: search results show a sentence or a row of it", async () => {
-  const { pages } = await loadCorpus(content, { fill: ownFacts })
+test("no section is only a code block: search results show a sentence or a row of it", () => {
   const mute = [...pages.values()].flatMap(({ slug, markdown, sections }) =>
     sections.flatMap(({ anchor, level, start }) => {
       const end = sections.find((other) => other.start > start)?.start ?? markdown.length
@@ -309,8 +298,7 @@ test("no section is only a code block: search results show a sentence or a row o
   expect(mute).toEqual([])
 })
 
-test("every page has a title, a description and a place in the navigation; every skill has its folder's name", async () => {
-  const { pages, skills, warnings } = await loadCorpus(content, { fill: ownFacts })
+test("every page has a title, a description and a place in the navigation; every skill has its folder's name", () => {
   expect([...skills.keys()].toSorted()).toEqual(["svc", "svc-build", "svc-consume"])
   expect(skills.size).toBe(readdirSync(join(content, "skills")).length)
   for (const { slug, markdown } of pages.values()) {
