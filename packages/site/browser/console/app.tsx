@@ -9,18 +9,21 @@ const checkMs = 10_000
 const idleNote = `The key was forgotten after ${idleMinutes} minutes without use. That doesn't revoke it.`
 const outNote = "Signed out: this tab has forgotten the key. That doesn't revoke it."
 
+type Kept = {
+  readonly isKept: boolean
+  readonly note: string
+  /** The first key of an agent that was created here, to be shown until it is stored. */
+  readonly first?: MintedKey | undefined
+  readonly isNew: boolean
+}
+
 /** Whether a key is kept now. While someone is here, it stays. */
 const useKept = () => {
-  const [isKept, setKept] = useState(() => readKey() !== undefined)
-  const [note, setNote] = useState("")
-  // The first key of an agent that was created here, to be shown until it is stored.
-  const [first, setFirst] = useState<MintedKey>()
-  const [isNew, setNew] = useState(false)
+  const [kept, setKept] = useState<Kept>(() => ({ isKept: readKey() !== undefined, note: "", isNew: false }))
+  const { isKept } = kept
   useEffect(() => {
     const check = (): void => {
-      if (readKey() !== undefined) return
-      setKept(false)
-      setNote((said) => said || idleNote)
+      if (readKey() === undefined) setKept(({ note }) => ({ isKept: false, note: note || idleNote, isNew: false }))
     }
     const use = (): void => {
       check()
@@ -39,20 +42,11 @@ const useKept = () => {
     }
   }, [isKept])
   return {
-    isKept,
-    note,
-    first,
-    isNew,
-    signedIn: (created?: MintedKey) => {
-      setFirst(created)
-      setNew(true)
-      setNote("")
-      setKept(true)
-    },
-    signOut: (said = outNote) => {
+    ...kept,
+    signedIn: (first?: MintedKey) => setKept({ isKept: true, note: "", first, isNew: true }),
+    signOut: (note = outNote) => {
       forgetKey()
-      setNote(said)
-      setKept(false)
+      setKept({ isKept: false, note, isNew: false })
     },
   }
 }
