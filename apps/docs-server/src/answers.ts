@@ -45,7 +45,6 @@ export const unreadableResponse =
     return Response.json(body, { status: error.status, headers: { ...jsonHeaders, ...error.headers } })
   }
 
-/** The error for a body that can't be read. */
 export const bodyError = (fault: BodyFault): ApiError => {
   if (fault.kind === "too-large") return errors.fail("request_too_large")
   if (fault.kind === "unsupported-media-type")

@@ -19,7 +19,6 @@ import { withCopy } from "./tool-package.ts"
 import { decodePath, favicon, rootOf } from "@svc/site"
 
 export type Dependencies = McpDependencies & {
-  /** Before stacks are shown. */
   readonly refreshStacks: () => Promise<void>
   readonly guard: (host: string | undefined, origin: string | undefined) => boolean
   readonly config: Pick<Config, "requestsPerMinute" | "tarballs">

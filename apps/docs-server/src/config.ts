@@ -56,7 +56,6 @@ export const ownFacts: Readonly<Record<string, string>> = facts
 
 const tarball = (path: string, file: string, name: string) => ({
   path,
-  /** Whether it is served with the URLs of this copy in it. */
   file: resolve(file),
   name,
   hint: "The operator builds it with `npx -y pnpm@12 build`; all it does can be done by HTTP, see /llms.txt.",

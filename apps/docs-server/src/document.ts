@@ -14,7 +14,6 @@ const info = {
   ],
 }
 
-/** The OpenAPI 3.1 document of what an app serves. */
 export const describeDocs = (app: DocsApp, baseUrl: string) => {
   for (const { name, listed } of tools) {
     const prefix = name.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())

@@ -1,10 +1,6 @@
 import { isLoopback } from "@svc/common/loopback"
 
-const plainHost = /^(?:localhost|127\.0\.0\.1)(?::\d+)?$/
-
-const hostOf = (host: string): string | undefined =>
-  // The most frequent hosts need no parser.
-  plainHost.test(host) ? "localhost" : URL.parse(`http://${host}`)?.hostname
+const hostOf = (host: string): string | undefined => URL.parse(`http://${host}`)?.hostname
 
 /**
  * Makes the check of Host and Origin that keeps a web page from reaching a server on its reader's own machine under

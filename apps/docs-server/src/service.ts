@@ -74,7 +74,7 @@ const openSite = async (
 ) => {
   const { baseUrl } = about
   const own = config.docsDir === ownContent
-  const { apiUrl, relayUrl, streamUrl, chainUrl = localChainUrl, viewerKey, homeView, title, editUrl } = config
+  const { apiUrl, relayUrl, streamUrl, chainUrl = localChainUrl } = config
   const services = { api_url: apiUrl, relay_url: relayUrl, stream_url: streamUrl, chain_url: chainUrl }
   const fill = { base_url: baseUrl, ...services, ...ownFacts }
   const read = () => loadCorpus(config.docsDir, own ? { fill, baseUrl } : { baseUrl })
@@ -85,7 +85,7 @@ const openSite = async (
   const registry = own
     ? createRegistry({ readFrom, apiUrl, baseUrl, now, wallClock, log, onChange: () => (site = make()) })
     : undefined
-  const options = { title, version, editUrl, own, apiUrl, relayUrl, streamUrl, viewerKey, homeView, registry }
+  const options = { ...config, version, own, registry }
   const make = () => {
     const made = createSite(withStacks(folder, registry?.copy()), about, options)
     return { ...made, library: { ...made.library, search: wrap(made.library.search) } }
@@ -104,7 +104,6 @@ const openSite = async (
   const stopWatching = watched === undefined ? undefined : watchFolder(config.docsDir, watched, readAgain, now)
   return {
     site: () => site,
-    /** How many pages the folder has. */
     count: folder.pages.size,
     registry,
     close: (): void => {

@@ -3,7 +3,7 @@ import type { ConnectionState } from "@svc/client"
 import { useEffect, useState } from "preact/hooks"
 
 /** The library's states, and two that only a page has: `waiting` for a limit, `refused` until something else is asked for. */
-export type ConnectionKind = ConnectionState["kind"] | "waiting" | "refused"
+type ConnectionKind = ConnectionState["kind"] | "waiting" | "refused"
 
 export const goesOn = "This page goes on by itself."
 
@@ -31,7 +31,6 @@ type Props = {
   /** What is said of a connection that isn't live, or of a live one besides that it is. */
   readonly text?: string
   readonly isPaused?: boolean
-  /** When the last change came; undefined: none has come yet. */
   readonly changedAt?: number | undefined
 }
 

@@ -7,7 +7,6 @@ type ChoiceProps<Value> = {
   readonly onChoose: (value: Value) => void
 }
 
-/** A label, and one choice of several. */
 export const Choice = <Value extends string | number>({ label, chosen, from, onChoose }: ChoiceProps<Value>) => (
   <label>
     {label}{" "}
@@ -29,7 +28,6 @@ export const Choice = <Value extends string | number>({ label, chosen, from, onC
 
 type TextProps = ComponentProps<"input"> & { readonly label: string; readonly onText: (text: string) => void }
 
-/** A label, and a text that is typed. */
 export const TextField = ({ label, onText, ...attributes }: TextProps) => (
   <label>
     {label} <input {...attributes} onInput={({ currentTarget }) => onText(currentTarget.value)} />

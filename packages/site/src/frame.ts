@@ -24,7 +24,6 @@ export type Look = {
 type Framed = {
   readonly title: string
   readonly main: Html
-  /** The page that is shown, where it is one of Markdown. */
   readonly page?: SitePage
   /** The file that it is made from, where readers may edit it. */
   readonly file?: string | undefined
@@ -32,7 +31,6 @@ type Framed = {
   readonly canonical?: string
   readonly query?: string
   readonly contents?: Html | ""
-  /** What the page loads besides the script of all pages. */
   readonly bundle?: BundleName | undefined
   /** A class of the page, for its layout. */
   readonly layout?: string | undefined
@@ -100,7 +98,6 @@ const footer = ({ root, title, version, navigation, editUrl }: Look, { file }: F
 const loaded = (root: string, name: BundleName, isFirst = false): Html =>
   html`${bundles[name].map(({ path }) => (path.endsWith(".css") ? html`<link rel="stylesheet" href="${root}${path}" /> ` : html`<script src="${root}${path}" type="module"${isFirst ? raw(' blocking="render"') : ""}></script> `))}`
 
-/** A whole page around its text. */
 export const frame = (look: Look, framed: Framed): Html => {
   const { root, baseUrl, title: site } = look
   const { page, query = "", layout = page?.method && "operation" } = framed

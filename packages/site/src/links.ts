@@ -9,15 +9,16 @@ export const decodePath = (path: string): string | undefined => {
   }
 }
 
+const addressAs =
+  (ending: string) =>
+  (base: string, slug: string, anchor = ""): string =>
+    `${base}/${encodeSlug(slug)}.${ending}${anchor === "" ? "" : `#${encodeURIComponent(anchor)}`}`
+
 /** A page's Markdown, below a whole URL or the root of this server's paths. */
-export const pageUrl = (base: string, slug: string, anchor = ""): string =>
-  `${base}/${encodeSlug(slug)}.md${anchor === "" ? "" : `#${encodeURIComponent(anchor)}`}`
-
+export const pageUrl = addressAs("md")
 /** The same page for people. */
-export const pageLink = (base: string, slug: string, anchor = ""): string =>
-  `${base}/${encodeSlug(slug)}.html${anchor === "" ? "" : `#${encodeURIComponent(anchor)}`}`
+export const pageLink = addressAs("html")
 
-/** A page that has links. */
 export type Source = { readonly file: string; readonly slug: string }
 
 const elsewhere = new Set(["http:", "https:", "mailto:"])

@@ -14,7 +14,6 @@ export type Section = {
 /** A table's row that has an anchor of its own. */
 export type Row = Omit<Section, "level">
 
-/** A page as it is shown. */
 export type SitePage = {
   readonly slug: string
   /** Its path in the folder, `/` between the parts. */
@@ -41,7 +40,6 @@ type Outline = {
   /** Where the page may be cut: the first character of every block, ascending, 0 first. */
   readonly cuts: readonly number[]
   readonly sections: readonly Section[]
-  /** The first paragraph, as plain text. */
   readonly lead: string
 }
 
@@ -75,7 +73,6 @@ blockParser.core.ruler.enableOnly(["normalize", "block"])
 /** The measure that the tools promise: a token is four characters. */
 export const countTokens = (characters: number): number => Math.ceil(characters / 4)
 
-/** Where each line starts. */
 export const lineStarts = (text: string): number[] => {
   const starts = [0]
   for (const match of text.matchAll(/\r\n?|\n/g)) starts.push(match.index + match[0].length)

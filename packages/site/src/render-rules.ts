@@ -13,7 +13,6 @@ export type Reading = {
   readonly sectionAt: ReadonlyMap<number, number>
   /** Names of components that the page closes somewhere: their tags are no text. */
   readonly components: ReadonlySet<string>
-  /** The section that is being rendered. */
   section: number
   row: number
   inLink: boolean

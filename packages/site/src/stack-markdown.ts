@@ -156,7 +156,6 @@ export const stackMarkdown = (stack: Stack, urls: Urls): string => {
   ])
 }
 
-/** What happened, as a sentence's end. */
 const changeText = ({ kind, version, verdict }: StackChange): string => {
   const number = version === undefined ? "" : ` ${version}`
   const effect = verdict === "breaking" ? "; it breaks readers" : verdict === "compatible" ? "; readers go on" : ""

@@ -32,14 +32,12 @@ const withExample = (text: string, { trial }: SitePage): string => {
   return `<div>${before}</div><section class="example">${example}${place}</section><div>${after}</div>`
 }
 
-export type PageOptions = {
+type PageOptions = {
   /** A page above this one, for pages outside the navigation. */
   readonly parent?: { readonly name: string; readonly href: string }
-  /** What it loads besides the script of all pages. */
   readonly bundle?: BundleName
   /** Its layout: `wide` for tables, `wide app` for the whole width, without the pages beside it. */
   readonly layout?: string
-  /** Whether it has a list of its sections. */
   readonly hasContents?: boolean
 }
 

@@ -29,11 +29,9 @@ export type Page = SitePage & {
   /** Where the page may be cut, ascending; the first is 0. */
   readonly cuts: readonly number[]
   readonly tokens: number
-  /** Hash of `markdown`, as 32 hex digits. */
   readonly hash: string
 }
 
-/** One skill for agents: a file by the Agent Skills format. */
 type Skill = { readonly name: string; readonly description: string; readonly text: string }
 
 export type Corpus = {
@@ -41,7 +39,6 @@ export type Corpus = {
   readonly skills: ReadonlyMap<string, Skill>
   /** Paths of the folder's images by their paths in it. They are read on request. */
   readonly images: ReadonlyMap<string, string>
-  /** Changes whenever a page changes. */
   readonly version: string
   readonly warnings: readonly string[]
 }
@@ -108,7 +105,6 @@ const withoutWaiting = constants.O_RDONLY | constants.O_NONBLOCK
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** A number from the front matter; undefined for any other value. */
 const numberOf = (value: unknown): number | undefined => {
   const number = typeof value === "number" || (typeof value === "string" && value.trim() !== "") ? Number(value) : NaN
   return Number.isFinite(number) ? number : undefined

@@ -2,7 +2,6 @@ import { hash } from "node:crypto"
 import { ToolError } from "@svc/mcp"
 import { z } from "zod"
 
-/** The error for a cursor that can't be used. */
 export const cursorError = (message: string, hint = "Call again without a cursor."): ToolError =>
   new ToolError("invalid-cursor", message, hint)
 
@@ -28,7 +27,6 @@ export const writeCursor = (version: string, value: unknown): string => {
   return `${payload}.${sealOf(payload)}`
 }
 
-/** Reads a cursor back, or throws invalid-cursor. */
 export const readCursor = <T>(schema: z.ZodType<T>, version: string, cursor: string): T => {
   const [payload = "", seal, ...rest] = cursor.split(".")
   const opened = seal === sealOf(payload) && rest.length === 0 ? open(payload) : undefined

@@ -31,7 +31,6 @@ const partEnd = (page: Page, from: number, end: number, tokens: number): number 
   return cuts.findLast((cut) => cut <= limit) ?? cuts[0] ?? end
 }
 
-/** `fetch_page`. */
 export const readPart = (library: Library, args: z.output<typeof fetchPage.input>) => {
   const { corpus, baseUrl, findText } = library
   // A slug that search_docs returned is used as it is, even if it has a `#` or `?`.

@@ -4,7 +4,6 @@ import { z } from "@svc/openapi"
 // Of a literal zod-openapi makes an enum.
 const version = z.string().meta({ const: "2.0", description: "The protocol's version." })
 
-/** One JSON-RPC 2.0 request or notification. */
 export const jsonRpcRequest = z
   .looseObject({
     jsonrpc: version,

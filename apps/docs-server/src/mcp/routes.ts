@@ -32,7 +32,6 @@ export type McpDependencies = {
 export const maxStreamsPerClient = 8
 export const lifetimeMs = 5 * 60_000
 
-/** The paths of the MCP endpoint. The second one is for older clients. */
 export const mcpPaths = ["/mcp", "/mcp/sse"]
 
 const body = jsonBody({

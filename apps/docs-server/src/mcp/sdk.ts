@@ -15,7 +15,6 @@ export type RpcAnswer =
   | { readonly status: number; readonly isError: boolean; readonly text: string }
   | { readonly stream: ReadableStream<Uint8Array> }
 
-/** The HTTP request around a message. */
 export type Caller = Pick<Request, "headers" | "signal"> & {
   /** Whether its trace fields decide which traces are kept. */
   readonly trustsTraces: () => boolean

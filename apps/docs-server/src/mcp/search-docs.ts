@@ -11,7 +11,6 @@ const emptyText = (query: string, searchable: boolean, llmsTxt: string): string 
     ? `Nothing matches "${query}". Try fewer or other words; ${llmsTxt} lists all pages.`
     : `"${query}" has only common words or signs, which are not searched. Name what you look for; ${llmsTxt} lists all pages.`
 
-/** `search_docs`. */
 export const findSections = (library: Library, args: z.output<typeof searchDocs.input>) => {
   const { corpus, search, baseUrl } = library
   const { query, limit, cursor } = args

@@ -4,7 +4,6 @@ import { readPart } from "./fetch-page.ts"
 import type { Search } from "../search/search.ts"
 import { findSections } from "./search-docs.ts"
 
-/** What the tools read. */
 export type Library = {
   readonly corpus: Corpus
   readonly search: Search
@@ -15,10 +14,8 @@ export type Library = {
   readonly findText: (path: string) => Page | undefined
 }
 
-/** A tool's result: structured data and the same as text. */
 export type ToolAnswer = { readonly structured: Record<string, unknown>; readonly texts: readonly string[] }
 
-/** Throws ToolError for what the caller can correct. */
 export type DocsTool = Tool<Library, ToolAnswer>
 
 /** The tools for a subject: server, descriptor, server card and OpenAPI document are made from this list. */

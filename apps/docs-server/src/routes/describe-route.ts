@@ -17,7 +17,6 @@ const errorResponse = z
   })
   .openapi("ErrorResponse")
 
-/** Every operation needs no authentication. */
 export const open = { "x-access": { callers: ["anyone" as const] } }
 
 export const text = (description: string, type: string) => ({
@@ -39,7 +38,6 @@ export const headers = {
 export const refsTo = (...names: (keyof typeof headers)[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
-/** Error responses with their headers. */
 const explained = (responses: object): object =>
   Object.fromEntries(
     Object.entries(responses).map(([status, response]: [string, object]) => [

@@ -42,7 +42,6 @@ const skillIndex = z.object({ $schema: z.url(), skills: z.array(skill) })
 const anyObject = z.record(z.string(), z.unknown())
 const markdown = "text/markdown"
 
-/** The routes of all documents that are made from the pages. */
 export const documentRoutes = [
   data("/openapi.json", "getOpenApi", "OpenAPI document", anyObject),
   page("/", "getPageMap", "Page map", markdown),

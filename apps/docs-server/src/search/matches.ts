@@ -47,7 +47,6 @@ export const createMatcher = ({ lastPosition, positionBefore, inTitle, postingOf
         termsAt[i] = match % maxTerms
       }
       return {
-        /** The terms that the title has. */
         titleTerms,
         positions,
         termsAt,

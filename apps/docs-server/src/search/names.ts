@@ -72,7 +72,6 @@ const operationValue = (typed: Operation, { method, segments }: Operation): numb
 
 const namePattern = /\bv?\d+(?:\.\d+)+(?:[.-]\w+)*|[\p{L}\p{N}]+(?:(?<=\p{L})[+#]+(?![\p{L}\p{N}]))?/gu
 
-/** The words in one case, each with a space in front. */
 const spaced = (text: string): string =>
   (fold(text).match(namePattern) ?? []).map((word) => ` ${versionOf(word) ?? word}`).join("")
 

@@ -102,7 +102,6 @@ export const createRanking = (texts: Texts, index: Index, pageWeights: readonly 
       scores[page] = own + weights.named * value
       if (!known.has(page)) listed.push(page)
     }
-    /** The pages to list with their scores, best first, and where each answers. */
     const ranked = listed.sort(byScore).map((page) => [page, scores[page] ?? 0] as const)
     return { ranked, readingOf }
   }

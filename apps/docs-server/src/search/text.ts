@@ -107,9 +107,7 @@ export const readTexts = (pages: readonly Page[]) => {
   sectionPassages.push(passageTerms.length - 1)
   passageStarts.push(0)
   return {
-    /** The number of each term. */
     numberOf,
-    /** Words as they are written. */
     written: known,
     numbers: Uint32Array.from(numbers),
     // Each array below holds start indices, with the end of everything as the last element.

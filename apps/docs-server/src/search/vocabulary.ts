@@ -45,7 +45,6 @@ const lettersOf = (word: string): number => {
   return letters
 }
 
-/** The number of bits that are set in a 32-bit number. */
 const bits = (number: number): number => {
   const pairs = number - ((number >>> 1) & 0x55555555)
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)

@@ -109,7 +109,6 @@ export const buildIndex = (texts: Texts, pageWeights: readonly number[]) => {
     /** By posting: what it adds to its page's score, and how much the page is about it, 0 to 1. */
     worth,
     about,
-    /** By page: the number of terms in its body. */
     lengths,
     inTitle,
     /** By posting: the last position in title and body, and by position the one before of the same term on the page; else -1. */

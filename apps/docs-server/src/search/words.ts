@@ -1,6 +1,5 @@
 import { stemmer } from "stemmer"
 
-/** A word of a text as written, and where it starts. */
 export type Word = { readonly text: string; readonly start: number }
 
 // Dots and dashes join an identifier's parts (`c.req.json`, `agent-account-forbidden`) but neither open nor close it.
@@ -32,7 +31,6 @@ const cut = (text: string): Word[] =>
     isWordLike === true ? [{ text: segment, start: index }] : [],
   )
 
-/** Yields the words of a text with their positions. */
 export const eachWord = function* (text: string): Generator<Word> {
   for (const { 0: word, index } of text.matchAll(patternFor(text)))
     if (unspaced.test(word)) for (const part of cut(word)) yield { text: part.text, start: index + part.start }

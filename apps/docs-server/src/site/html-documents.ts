@@ -27,6 +27,7 @@ import {
   stacksView,
   styles,
 } from "@svc/site"
+import type { Config } from "../config.ts"
 import { isOwnPath, type Page } from "../corpus/corpus.ts"
 import { type Document, createDocument, markdownType } from "./documents.ts"
 import type { Registry } from "./registry.ts"
@@ -34,19 +35,13 @@ import { findPage, nearestSlugs } from "../corpus/slug.ts"
 import { findSections } from "../mcp/search-docs.ts"
 import type { Library } from "../mcp/tools.ts"
 
-export type HtmlOptions = Live & {
-  /** Where the relay is: the reference's pages may send requests there that a reader tries out. */
-  readonly relayUrl: string
-  /** What the home page shows live. */
-  readonly homeView: { readonly stack: string; readonly view: string }
-  readonly version: string
-  /** Where readers may edit the files of the pages. */
-  readonly editUrl?: string | undefined
-  /** The public stacks; the product's own pages alone have them. */
-  readonly registry?: Pick<Registry, "copy" | "note"> | undefined
-  /** Whether these are the product's own pages: they alone have a registry. */
-  readonly own: boolean
-}
+export type HtmlOptions = Live &
+  Pick<Config, "relayUrl" | "homeView" | "editUrl"> & {
+    readonly version: string
+    /** The public stacks; the product's own pages alone have them. */
+    readonly registry?: Pick<Registry, "copy" | "note"> | undefined
+    readonly own: boolean
+  }
 
 const assetDocument = ({ path, type, text }: Asset): readonly [string, Document] => {
   const cached = { "Cache-Control": "public, max-age=31536000, immutable", Vary: "Accept-Encoding" }
@@ -219,7 +214,6 @@ export const createHtmlDocuments = (
       const lines = found?.texts.join("\n") ?? fault ?? "Ask with ?q= and a few words."
       return createDocument(markdownType, `# Search\n\n${lines}\n`, { "Cache-Control": "no-cache" })
     },
-    /** What is said of a path below the registry's that leads to no stack. */
     missing: (path: string): { readonly message: string } | undefined => {
       const [, name] = /^\/stacks\/([\w-]{1,100})(?:\.\w+)?$/.exec(path) ?? []
       const copy = registry?.copy()

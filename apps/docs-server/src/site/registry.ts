@@ -25,7 +25,6 @@ const readable = <T extends z.ZodType>(schema: T, entries: readonly unknown[]): 
 type RegistryCopy = {
   readonly stacks: ReadonlyMap<string, Stack>
   readonly pages: ReadonlyMap<string, Page>
-  /** The latest changes, newest first. */
   readonly changes: readonly StackChange[]
   readonly version: string
 }
@@ -227,7 +226,6 @@ export const createRegistry = ({
   })
 
   return {
-    /** Undefined until the registry was read for the first time. */
     copy: () => copy,
     /** Whether the last attempt to read the registry succeeded; undefined before the first one ended. */
     isAnswering: () => (copy === undefined && !isFailing ? undefined : !isFailing),

@@ -97,7 +97,6 @@ export type Api = ReturnType<typeof createApi>
 const ApiContext = createContext<Api | undefined>(undefined)
 export const ApiProvider = ApiContext.Provider
 
-/** The API of the account that is signed in. */
 export const useApi = (): Api => {
   const api = useContext(ApiContext)
   if (api === undefined) throw new Error("nobody is signed in")

@@ -2,7 +2,6 @@ import { CodeBox } from "../live/copy-button.tsx"
 import { shellWord, visibleJson } from "@svc/common/foreign-text"
 import { type Asked, useApi } from "./api.ts"
 
-/** The command that sends a request, with the key from the environment. */
 const curlOf = (base: string, { method = "GET", path, body, json, isStream = false }: Asked): string => {
   const words = [
     isStream ? "curl -sSN -H 'Accept: text/event-stream'" : "curl -sS",

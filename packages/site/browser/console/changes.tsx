@@ -63,7 +63,6 @@ const textOf = ({ kind, version, previous_version: before, message, successor }:
     .filter((part) => part !== "")
     .join(", ")
 
-/** What happens in the registry, as it happens. */
 export const ChangesView = () => {
   const { changes, connection, changedAt, error } = useChanges()
   const specs = useList<Spec>("/api/specs?limit=100")

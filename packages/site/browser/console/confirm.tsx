@@ -5,9 +5,7 @@ import { useTry } from "./use-read.ts"
 
 type Props = {
   readonly title: string
-  /** What the button does, in a verb. */
   readonly verb: string
-  /** Whether it ends something for somebody. */
   readonly isEnd: boolean
   /** What stops, and how to go back. */
   readonly children: ComponentChildren

@@ -11,7 +11,6 @@ const placeOf = (hash: string): Place => {
   return { view, id: id === undefined ? undefined : Number(id) }
 }
 
-/** Follows the URL. */
 export const usePlace = (): Place => {
   const [place, setPlace] = useState(() => placeOf(location.hash))
   useEffect(() => {

@@ -13,7 +13,6 @@ const stored = (item: string): string | null => {
   }
 }
 
-/** Forgets the key. */
 export const forgetKey = (): void => {
   sessionStorage.removeItem(keyItem)
   sessionStorage.removeItem(usedItem)

@@ -15,7 +15,6 @@ const faultOf = (key: string): string => {
 
 type CreateProps = { readonly apiUrl: string; readonly onCreated: (key: MintedKey) => void }
 
-/** Signs an agent up, and goes on with its key. */
 const CreateAgent = ({ apiUrl, onCreated }: CreateProps) => {
   const name = useRef<HTMLInputElement>(null)
   const { error, isBusy, attempt } = useTry()

@@ -71,7 +71,6 @@ const UsageChart = ({ usage }: { readonly usage: Usage }) => {
 
 const choices = [7, 30, 90].map((days) => [days, String(days)] as const)
 
-/** What each key did, by UTC day. */
 export const UsageView = () => {
   const [days, setDays] = useState(30)
   const path = `/api/usage?days=${days}`

@@ -36,7 +36,6 @@ type Held = {
   readonly onEnded: (note: string) => void
   /** The agent whose key it is; undefined for a person, and until it was read. */
   readonly profile: Reading<Profile>
-  /** The file that is to be published. */
   readonly draft: AstFile | undefined
   readonly setDraft: (file: AstFile | undefined) => void
 }
@@ -105,7 +104,6 @@ const Shown = ({ children }: { readonly children: ComponentChildren }) => {
   return error === undefined ? <>{children}</> : <Failure error={unexpected(error)} isWhole />
 }
 
-/** The account's views, one at a time. */
 export const Views = ({
   first,
   isNew,

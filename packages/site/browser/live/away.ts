@@ -5,7 +5,6 @@ export type Part = "stream" | "platform" | "network"
 
 const patienceMs = 4000
 
-/** Whether a URL gives any response. */
 export const reaches = async (url: string): Promise<boolean> => {
   try {
     await fetch(url, { cache: "no-store", signal: AbortSignal.timeout(patienceMs) })

@@ -8,6 +8,7 @@ import type { Address } from "./use-address.ts"
 import { counted } from "./values.ts"
 
 const rate = "changes a second"
+const height = 190
 
 /** The field that is drawn first: an amount where there is one. */
 const firstOf = (paths: readonly string[]): string =>
@@ -33,12 +34,11 @@ type Props = {
   readonly feed: Feed
   readonly isPaused: boolean
   readonly tick: number
-  readonly height: number
   readonly address: Address
 }
 
 /** A numeric field of the records over time, or how many changes each second has. */
-export const Chart = ({ feed, isPaused, tick, height, address }: Props) => {
+export const Chart = ({ feed, isPaused, tick, address }: Props) => {
   const [second, setSecond] = useState(0)
   const [{ of, points }, show] = useState<{ readonly of: string; readonly points: readonly Point[] }>({
     of: "",

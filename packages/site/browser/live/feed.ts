@@ -15,7 +15,6 @@ import { createMarks } from "./marks.ts"
 
 export type FeedOptions = {
   readonly api: string
-  /** A publishable key. */
   readonly apiKey: string
   readonly websocketUrl: string
   readonly view: string
@@ -23,7 +22,7 @@ export type FeedOptions = {
   readonly take: number
 }
 
-export type FeedState =
+type FeedState =
   | Exclude<ConnectionState, { readonly kind: "away" }>
   /** `part`: what is away, once that was found out. */
   | { readonly kind: "away"; readonly part: Part | undefined }

@@ -46,9 +46,7 @@ export const createHistory = () => {
     addOld: (record: unknown): void => {
       keep(entryOf(record, undefined))
     },
-    /** Paths that have had a number. */
     paths: (): readonly string[] => [...new Set(entries.flatMap(({ numbers }) => [...numbers.keys()]))],
-    /** A field's values by time. */
     points: (path: string): readonly Point[] =>
       entries
         .slice(-mostEntries)

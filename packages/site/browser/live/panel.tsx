@@ -25,7 +25,6 @@ type RecordsProps = {
   readonly linkOf: (key: string) => string | undefined
 }
 
-const chartHeight = 190
 const mostAsked = 100
 const smallColumns = 4
 
@@ -53,7 +52,7 @@ const Records = ({ feed, tick, base, isSmall, address, linkOf }: RecordsProps) =
         />
       </div>
       <div class="watched">
-        <Chart feed={feed} isPaused={held !== undefined} tick={tick} height={chartHeight} address={address} />
+        <Chart feed={feed} isPaused={held !== undefined} tick={tick} address={address} />
         <RecordsTable feed={feed} records={records} columns={columns} isSmall={isSmall} linkOf={linkOf} />
       </div>
     </>

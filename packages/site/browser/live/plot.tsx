@@ -16,7 +16,6 @@ type Props = {
   readonly height: number
 }
 
-/** The colours of lines, in order. */
 export const lineColors = ["--link", "--number", "--string", "--keyword", "--name"]
 const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" })
 const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" })

@@ -9,7 +9,6 @@ type ColumnsProps = {
   readonly onChange: (shown: readonly string[]) => void
 }
 
-/** Lets a reader choose the columns. */
 export const ColumnsMenu = ({ all, shown, onChange }: ColumnsProps) => (
   <details class="columns-menu">
     <summary>Columns</summary>

@@ -4,7 +4,6 @@ import { root } from "../dom.ts"
 import { CodeBox } from "./copy-button.tsx"
 import { sameIn, type Watching } from "./same-in.ts"
 
-/** How to see the same from elsewhere. */
 export const SameInTabs = ({ watching }: { readonly watching: Watching }) => {
   const [tool, setTool] = useState(chosenTool)
   const texts = Object.entries(sameIn(watching))

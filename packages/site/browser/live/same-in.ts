@@ -1,15 +1,9 @@
 // What is shown, in other programs' words.
 import { shellWord, visibleJson } from "@svc/common/foreign-text"
+import type { FeedOptions } from "./feed.ts"
+import type { Place } from "./stack-source.ts"
 
-export type Watching = {
-  readonly base: string
-  readonly api: string
-  readonly stack: string
-  readonly websocketUrl: string
-  readonly view: string
-  readonly recordKey: string
-  readonly take: number
-}
+export type Watching = Omit<FeedOptions, "apiKey"> & Pick<Place, "base" | "stack">
 
 const json = (value: unknown): string => visibleJson(JSON.stringify(value))
 

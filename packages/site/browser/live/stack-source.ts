@@ -4,39 +4,30 @@ import { firstView } from "@svc/common/stack-views"
 import { reaches } from "./away.ts"
 
 /** What the page says about a panel's place. */
-export type Place = {
-  readonly api: string
-  readonly base: string
-  /** The origin that this page may open streams at. */
-  readonly stream: string
-  /** The copy's own publishable key, if it has one. */
-  readonly viewerKey: string
-  readonly stack: string
-  /** Undefined: the stack's first view. */
-  readonly view: string | undefined
-}
-
-export const placeOf = ({ dataset }: HTMLElement): Place => ({
+export const placeOf = ({ dataset }: HTMLElement) => ({
   api: dataset["api"] ?? "",
   base: dataset["base"] ?? "",
+  /** The origin that this page may open streams at. */
   stream: dataset["stream"] ?? "",
+  /** The copy's own publishable key, if it has one. */
   viewerKey: dataset["key"] ?? "",
   stack: dataset["stack"] ?? "",
+  /** Undefined: the stack's first view. */
   view: dataset["view"],
 })
+export type Place = ReturnType<typeof placeOf>
 
-export type View = { readonly id: string; readonly needsKey: boolean }
-/** Whether two views are of one entity. */
 export const isOfOne = (one: string, other: string): boolean => one.split("/")[0] === other.split("/")[0]
-export type Source = { readonly websocketUrl: string; readonly views: readonly View[]; readonly first: string }
 
 const retryMs = 2000
 
-const sourceOf = ({ websocket_url: websocketUrl, schema }: StackWithSchema): Source => ({
+const sourceOf = ({ websocket_url: websocketUrl, schema }: StackWithSchema) => ({
   websocketUrl,
   views: schema.entities.flatMap(({ views }) => views.map(({ id, needs_key: needsKey }) => ({ id, needsKey }))),
   first: firstView(schema.entities),
 })
+export type Source = ReturnType<typeof sourceOf>
+export type View = Source["views"][number]
 
 /** Thrown for a response in another shape than documented. */
 export class UnreadableSource extends Error {}

@@ -37,7 +37,6 @@ type Props = {
   readonly isKeyed: boolean
 }
 
-/** Says how the connection stands. */
 export const Status = ({ feed, isPaused, base, isKeyed }: Props) => {
   const state = feed.state()
   const isElsewhere = state.kind === "refused" && state.error.code === "origin-not-allowed"

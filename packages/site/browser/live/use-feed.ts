@@ -2,9 +2,7 @@ import { useEffect, useState } from "preact/hooks"
 import { type Feed, type FeedOptions, startFeed } from "./feed.ts"
 
 /** A feed that lives as long as its options; `tick` grows with what it has to show. */
-export const useFeed = (
-  options: FeedOptions | undefined,
-): { readonly feed: Feed | undefined; readonly tick: number } => {
+export const useFeed = (options: FeedOptions | undefined) => {
   const [feed, setFeed] = useState<Feed>()
   const [tick, setTick] = useState(0)
   useEffect(() => {

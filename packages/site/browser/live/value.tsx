@@ -4,9 +4,7 @@ import { show } from "./values.ts"
 type Props = {
   readonly path: string
   readonly value: unknown
-  /** Characters that are shown. */
   readonly most?: number | undefined
-  /** Where it leads. */
   readonly href?: string | undefined
 }
 

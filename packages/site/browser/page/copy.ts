@@ -14,7 +14,6 @@ const copyButton = (name: string, textOf: () => string | Promise<string>): HTMLE
   return button
 }
 
-/** Adds a button that copies a block of code. */
 export const addCopyButton = (block: HTMLElement): void =>
   block.append(copyButton("Copy", () => (block.querySelector("code")?.textContent ?? "").trimEnd()))
 
@@ -22,7 +21,6 @@ export const addCopyButton = (block: HTMLElement): void =>
 export const addPageCopy = (link: HTMLAnchorElement): void =>
   link.after(copyButton("Copy for an agent", async () => (await fetch(link.href)).text()))
 
-/** Shows a tool's code in each group of the page. */
 const groups: ((tool: string) => void)[] = []
 
 /** Shows code for several tools for one of them at a time. */

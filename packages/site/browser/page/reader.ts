@@ -4,7 +4,6 @@ let jumped = location.hash
 const isShown = (heading: HTMLElement | null | undefined): boolean =>
   heading != null && heading.getBoundingClientRect().top < innerHeight
 
-/** Marks the entry of the contents whose section is being read. */
 const markReader = (): void => {
   const links = [...document.querySelectorAll<HTMLAnchorElement>(".contents li a")]
   const headings = links.map((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))))

@@ -9,7 +9,6 @@ import { Confirm } from "../confirm.tsx"
 export type ApiKey = Keys[number]
 export type Action = "rotate" | "disable" | "enable" | "revoke"
 
-/** What its button says. */
 export const verbs = { rotate: "Rotate", disable: "Disable", enable: "Enable", revoke: "Revoke" } as const
 
 const actionsOf: Readonly<Record<string, readonly Action[]>> = {
@@ -97,7 +96,6 @@ type Props = {
   readonly onClose: () => void
 }
 
-/** Says what an action ends, and does it. */
 export const ConfirmKey = ({ action, apiKey, keys, onMade, onEnded, onSettled, onClose }: Props) => {
   const { ask, keysPath } = useApi()
   const [overlap, setOverlap] = useState<number>(usualOverlap)

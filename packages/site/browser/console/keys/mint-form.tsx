@@ -12,7 +12,6 @@ type Wish = {
   readonly days: string
 }
 
-/** The request that mints what the form says. */
 export const mintRequest = (keysPath: string, { kind, name, origin, days }: Wish): Asked => ({
   method: "POST",
   path: kind === "secret" ? keysPath : `${keysPath}/publishable`,

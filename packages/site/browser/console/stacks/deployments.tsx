@@ -67,7 +67,6 @@ type Props = {
   readonly onClose: () => void
 }
 
-/** Says what an operation on a deployment ends, and starts it. */
 const ConfirmDeployment = ({ operation, deployment, onDone, onClose }: Props) => {
   const { ask } = useApi()
   const before = (deployment.current_version ?? 0) - 1
@@ -99,7 +98,6 @@ const whileBuilding = (builds: readonly Build[]): number => (builds.every(isOver
 
 type BuildProps = { readonly deployment: Deployment; readonly builds: readonly Build[] }
 
-/** The newest build of a deployment's stack, until the deployment serves it. */
 const LatestBuild = ({ deployment, builds }: BuildProps) => {
   const build = builds.find(({ spec_id: spec }) => spec === deployment.spec_id)
   return (

@@ -2,7 +2,6 @@ import { useEffect, useState } from "preact/hooks"
 import { type AstFile, readAstFile } from "./publishing.ts"
 import { Draft } from "./draft.tsx"
 
-/** Takes an AST file, dropped or chosen. */
 const DropZone = ({ onFile }: { readonly onFile: (ast: AstFile) => void }) => {
   const [isOver, setOver] = useState(false)
   const [fault, setFault] = useState("")
@@ -64,7 +63,6 @@ export type DraftProps = {
   readonly setDraft: (file: AstFile | undefined) => void
 }
 
-/** Publishes an AST file: dropped, checked, confirmed. */
 export const Publish = ({ draft, setDraft }: DraftProps) => (
   <section aria-label="Publish">
     <h3>Publish</h3>

@@ -14,7 +14,6 @@ export type AstFile = {
 
 const mostBytes = 2 * 2 ** 20
 
-/** A registry name made of the AST's own. */
 const nameOf = (stackName: string): string =>
   stackName
     .replace(/(?:Stream|Stack)$/, "")
@@ -52,7 +51,6 @@ export const checkAst = async ({ ask }: Api, ast: AstFile, name: string): Promis
   return (await ask<StackCheck>({ method: "POST", path, json: bodyWith(ast) })).body
 }
 
-/** The account's spec of that name. */
 export const findSpec = async ({ ask }: Api, name: string): Promise<Spec | undefined> => {
   const most = 100
   for (let offset = 0; ; offset += most) {

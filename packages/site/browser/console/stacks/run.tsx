@@ -56,7 +56,6 @@ const brokenBy = (run: RunWithSteps | undefined): string | undefined => {
 
 type LogProps = { readonly run: RunWithSteps; readonly build: BuildWithEvents | undefined }
 
-/** A run's log, which grows while it runs. */
 const RunLog = ({ run, build }: LogProps) => (
   <div class="log" role="log" aria-label="Log of the run" tabIndex={0}>
     <ol>

@@ -9,7 +9,6 @@ import { ChangesList } from "./changes-list.tsx"
 import { Deployments } from "./deployments.tsx"
 import { RunsTable } from "./runs-table.tsx"
 
-/** A version against the one before it. */
 const Difference = ({ path }: { readonly path: string }) => {
   const { body: diff, error } = useRead<Diff>(path)
   return (

@@ -27,7 +27,6 @@ const statuses: Readonly<Record<string, { readonly look: string; readonly isOver
 
 export const isOver = ({ status }: Pick<Build | Run, "status">): boolean => statuses[status]?.isOver === true
 
-/** A status, and why. */
 export const Status = ({ status, why }: { readonly status: string; readonly why?: string | null }) => (
   <>
     <span class={`badge ${statuses[status]?.look ?? ""}`}>{brief(status, 40)}</span>{" "}
