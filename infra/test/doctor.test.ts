@@ -95,7 +95,7 @@ beforeAll(async () => {
     const result = method === undefined ? answer : { jsonrpc: "2.0", id: 1, result: Object(answer)[method] as unknown }
     response.writeHead(status, headers).end(JSON.stringify(result))
   })
-  const roles = ["svc_service", "svc_reader", "svc_poor", "svc_late", "svc_hasty", "svc_idle"].map(
+  const roles = ["svc_service", "svc_reader", "svc_poor", "svc_late", "svc_hasty"].map(
     (role) => `create role ${role} login;`,
   )
   psql(postgres.url, `--command=create role svc_owner login; ${roles.join(" ")}`)
@@ -153,7 +153,7 @@ beforeAll(async () => {
   psql(databaseOf("svc_owner"), `--file=${join(root, "infra/database-roles.sql")}`)
   psql(
     databaseOf("postgres"),
-    "--command=grant svc_service to svc_reader, svc_late, svc_hasty, svc_idle; alter role svc_reader set default_transaction_read_only = on; alter role svc_late connection limit 0; alter role svc_hasty set statement_timeout = 1; alter role svc_idle set idle_in_transaction_session_timeout = 1",
+    "--command=grant svc_service to svc_reader, svc_late, svc_hasty; alter role svc_reader set default_transaction_read_only = on; alter role svc_late connection limit 0; alter role svc_hasty set statement_timeout = 1",
   )
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -250,12 +250,6 @@ const faults: Readonly<Record<App, Readonly<Record<string, readonly Fault[]>>>> 
         db("svc_hasty"),
         /57014|statement_timeout/,
         /alter role .* reset statement_timeout/,
-      ],
-      [
-        "a short limit of the role's transactions",
-        db("svc_idle"),
-        /idle_in_transaction_session_timeout below a second/,
-        /alter role svc_idle reset idle_in.* alter system reset idle_in/,
       ],
       ["no such database", { DATABASE_URL: "{db:svc_owner}x" }, /3D000/, /its name/],
       ["no such host", { DATABASE_URL: "postgres://db.invalid/a" }, /ENOTFOUND|AGAIN/, /name/],

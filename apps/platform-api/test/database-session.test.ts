@@ -114,6 +114,7 @@ describe("a session", () => {
       "default_transaction_isolation = 'serializable'",
       "lock_timeout = 1",
       "idle_session_timeout = 5000",
+      "idle_in_transaction_session_timeout = 1",
     ]
     await admin("create role odd login", ...defaults.map((setting) => `alter role odd set ${setting}`))
     await using(async ({ query, transaction }) => {
@@ -127,9 +128,10 @@ describe("a session", () => {
         isolation: name("transaction_isolation"),
         lock: name("lock_timeout"),
         idle: name("idle_session_timeout"),
+        begun: name("idle_in_transaction_session_timeout"),
       }
       const inside = await transaction((tx) => tx.select(settings).from(orm.sql`(select) nothing`))
-      expect(inside).toEqual([{ isolation: "read committed", lock: "0", idle: "0" }])
+      expect(inside).toEqual([{ isolation: "read committed", lock: "0", idle: "0", begun: "1min" }])
     }, urlOf("odd"))
   })
 

@@ -49,7 +49,7 @@ const look = (queries: Queries) =>
         // What the role or the database has. The service's own limit of a statement is longer.
         short: sql<
           string | null
-        >`(select min(name) from pg_settings where name in ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout') and reset_val::int between 1 and 999)`,
+        >`(select min(name) from pg_settings where name in ('statement_timeout', 'transaction_timeout') and reset_val::int between 1 and 999)`,
         // Each replica has one session that listens.
         replicas: sql<number>`(select count(*)::int from pg_stat_activity where datname = current_database() and query ilike 'listen %')`,
         migrations: sql<string | null>`to_regclass('schema_migrations')::text`,

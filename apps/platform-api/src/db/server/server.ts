@@ -28,6 +28,9 @@ export const openServerDatabase = ({ url, statementMs, connections, openMs, now 
     // The pool ends idle sessions itself. A statement that is sent while the server ends one would be lost.
     idle_session_timeout: 0,
     statement_timeout: statementMs,
+    // The server would keep the locks of a replica whose machine vanished until TCP gives up, two hours later. Longer than a
+    // transaction of ours pauses.
+    idle_in_transaction_session_timeout: 60_000,
     // Every statement has a good generic plan, so each is planned once per connection. Otherwise the server would plan
     // the frequent key lookup every time, which takes longer than the lookup.
     plan_cache_mode: "force_generic_plan",
