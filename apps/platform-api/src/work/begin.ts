@@ -65,11 +65,11 @@ export const beginRun = async (
   return id
 }
 
-/** The steps that a retry skips. A build counts only if it was completed. */
+/** The steps that a retry skips. Without a completed build, the version is compared again with what is deployed by then. */
 export const stepsDone = async (tx: Orm, run: RunRow, built: boolean): Promise<ReadonlySet<RunStepName>> => {
   const steps = await tx.select().from(runSteps).where(eq(runSteps.runId, run.id))
   const succeeded = new Set(steps.filter(({ status }) => status === "succeeded").map(({ name }) => name))
   return new Set(
-    runStepNames.filter((name) => succeeded.has(name) && (built || (name !== "build" && name !== "deploy"))),
+    runStepNames.filter((name) => succeeded.has(name) && (built || name === "version" || name === "check")),
   )
 }

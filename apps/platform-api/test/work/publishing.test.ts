@@ -88,6 +88,26 @@ describe.each(databaseKinds)("publishing stacks on %s", (kind) => {
     )
   })
 
+  test("what was approved is what is built: a break that came since is asked for again", async () => {
+    const spec = await owner.newSpec("lasting", { ast_payload: first })
+    const resume = async (id: number) =>
+      expect((await owner.call("POST", `/api/automation/runs/${id}/resume`)).status).toBe(202)
+    await owner.published(spec.id, undefined)
+    const { id } = await owner.publish(spec.id, undefined, { approval: true })
+    const path = `/api/automation/runs/${id}`
+    await owner.until(path, "waiting")
+    await owner.published(spec.id, grown)
+    await resume(id)
+    await expect
+      .poll(async () => (await owner.get(path)).steps[2].error_message)
+      .toBe("breaking-change: field Thing.id.size removed")
+    await owner.until(path, "waiting")
+    expect((await served("lasting")).version).toBe(2)
+    await resume(id)
+    expect((await owner.endOfRun(id)).status).toBe("succeeded")
+    expect((await served("lasting")).version).toBe(1)
+  })
+
   test("a failed build reports why, and the registry stays unchanged", async () => {
     const spec = await owner.newSpec("failing", { ast_payload: first })
     const build = (more: object) => owner.built({ spec_id: spec.id, ...more })

@@ -12,6 +12,8 @@ import type { Handlers, Outcome } from "../queue/worker.ts"
 import { deploymentOf, lockBuild, lockRun, readBuild, readVersion, type RunRow } from "../records.ts"
 import type { WorkContext } from "./context.ts"
 
+type StepRow = typeof runSteps.$inferSelect
+
 /** Ends the unfinished steps and the run. */
 const endRun = async (
   tx: Orm,
@@ -78,9 +80,10 @@ export const runHandler = ({ now, diffToDeployed }: WorkContext): Handlers["run"
     return "rest"
   }
 
-  const doStep = async (tx: Orm, run: RunRow, step: RunStepName, started: boolean, job: Job): Promise<Outcome> => {
+  /** @param row the step, as it is stored */
+  const doStep = async (tx: Orm, run: RunRow, step: RunStepName, row: StepRow, job: Job): Promise<Outcome> => {
     const at = now()
-    if (!started) await moveStep(tx, run.id, step, "running", at)
+    if (row.status === "queued") await moveStep(tx, run.id, step, "running", at)
     const { specId } = run
     switch (step) {
       case "version":
@@ -90,12 +93,17 @@ export const runHandler = ({ now, diffToDeployed }: WorkContext): Handlers["run"
         await diffOfRun(tx, run)
         return done(tx, run, step)
       case "approve": {
-        if (run.approvedAt !== null) return done(tx, run, step)
+        const isApproved = run.approvedAt !== null
         const diff = await diffOfRun(tx, run)
         const breaks = diff?.verdict === "breaking" && !run.allowBreaking
-        if (!breaks && !run.approval) return done(tx, run, step, true)
+        if (!breaks && (isApproved || !run.approval)) return done(tx, run, step, !isApproved)
         const message = breaks ? `breaking-change: ${diff.breaking}` : "waits for approval"
-        await tx.update(runs).set({ errorMessage: null }).where(eq(runs.id, run.id))
+        // Another version may have been deployed meanwhile, so only the break that was shown is approved.
+        if (isApproved && row.errorMessage === message) {
+          await tx.update(runs).set({ allowBreaking: true }).where(eq(runs.id, run.id))
+          return done(tx, run, step)
+        }
+        await tx.update(runs).set({ errorMessage: null, approvedAt: null }).where(eq(runs.id, run.id))
         const waits = and(eq(runSteps.runId, run.id), eq(runSteps.name, step))
         await tx.update(runSteps).set({ errorMessage: message }).where(waits)
         await moveRun(tx, run.id, "waiting", at)
@@ -105,8 +113,7 @@ export const runHandler = ({ now, diffToDeployed }: WorkContext): Handlers["run"
       }
       case "build": {
         if (run.buildId === null) {
-          const { ownerId, specVersionId, id: runId } = run
-          const allowBreaking = run.allowBreaking || run.approvedAt !== null
+          const { ownerId, specVersionId, allowBreaking, id: runId } = run
           const buildId = await beginBuild(tx, { ownerId, specId, specVersionId, allowBreaking, runId }, at)
           await tx.update(runs).set({ buildId }).where(eq(runs.id, run.id))
           await restJob(tx, job, null)
@@ -157,7 +164,7 @@ export const runHandler = ({ now, diffToDeployed }: WorkContext): Handlers["run"
           return "rest"
         }
         begun = name
-        return doStep(tx, run, name, next.status === "running", job)
+        return doStep(tx, run, name, next, job)
       })
       return step.catch(async (error: unknown) => {
         const name = begun
