@@ -7,7 +7,7 @@ import { approve } from "../../src/operator/publish.ts"
 import { type HookBody, hookBody } from "../../src/work/steps/hook-call.ts"
 import { nextCallMs } from "../../src/work/steps/hook.ts"
 import { beforeTests, serviceInTest, testService } from "../service.ts"
-import { broken, first, newPerson } from "./person.ts"
+import { broken, first, grown, newPerson } from "./person.ts"
 
 const secret = `whsec_${randomBytes(32).toString("base64")}`
 
@@ -122,6 +122,19 @@ describe("the deploy hook", () => {
     receiver.calls.length = 0
     expect((await owner.call("DELETE", `/api/specs/${quiet.id}`)).status).toBe(200)
     await expect.poll(() => receiver.calls).toMatchObject([{ type: "deployment.remove", data: { name: "quiet" } }])
+  })
+
+  test("a run that deployed its version succeeds, though an earlier run was resumed meanwhile and replaced it", async () => {
+    const spec = await owner.newSpec("crossed", { ast_payload: grown })
+    const earlier = await owner.publish(spec.id, undefined, { approval: true })
+    await owner.until(`/api/automation/runs/${earlier.id}`, "waiting")
+    receiver.state.before = async () => {
+      receiver.state.before = async () => undefined
+      await owner.call("POST", `/api/automation/runs/${earlier.id}/resume`)
+    }
+    const later = await owner.publish(spec.id, first)
+    expect((await owner.endOfRun(earlier.id)).status).toBe("succeeded")
+    expect(await owner.endOfRun(later.id)).toMatchObject({ status: "succeeded", error_code: null })
   })
 })
 
