@@ -124,6 +124,23 @@ describe("the deploy hook", () => {
     await expect.poll(() => receiver.calls).toMatchObject([{ type: "deployment.remove", data: { name: "quiet" } }])
   })
 
+  test("isn't called for a removal after a new deployment has the name", async () => {
+    const spec = await owner.newSpec("returned", { ast_payload: first })
+    const { deployment_id } = await owner.published(spec.id, undefined)
+    await owner.turn(deployment_id, "stop")
+    receiver.calls.length = 0
+    receiver.state.before = async () => {
+      receiver.state.status = receiver.calls.at(-1)?.type === "deployment.remove" ? 503 : 204
+    }
+    expect((await owner.call("DELETE", `/api/deployments/${deployment_id}`)).status).toBe(200)
+    await expect.poll(() => receiver.calls.length).toBe(1)
+    expect((await owner.published(spec.id, undefined)).status).toBe("succeeded")
+    receiver.state.before = async () => void (receiver.state.status = 204)
+    const notices = () => service.database().query("select 1 from jobs where kind = $1", ["notice"])
+    await expect.poll(notices).toEqual([])
+    expect(receiver.calls.at(-1)?.type).toBe("deployment.deploy")
+  })
+
   test("a run that deployed its version succeeds, though an earlier run was resumed meanwhile and replaced it", async () => {
     const spec = await owner.newSpec("crossed", { ast_payload: grown })
     const earlier = await owner.publish(spec.id, undefined, { approval: true })

@@ -1,5 +1,5 @@
 import { type Orm, orm, pg, sql } from "../../db/database.ts"
-import { builds, jobs } from "../../db/schema/index.ts"
+import { builds, deployments, jobs } from "../../db/schema/index.ts"
 
 const { and, asc, count, desc, eq, isNotNull, isNull, lt, lte, ne, or } = orm
 
@@ -20,6 +20,7 @@ const leaseSeconds = 15
 // from before it waited for a lock.
 const now = sql`statement_timestamp()`
 const leaseEnd = sql`${now} + make_interval(secs => ${leaseSeconds})`
+const isFree = or(isNull(jobs.leaseUntil), lt(jobs.leaseUntil, now))
 const noLease = { leaseBy: null, leaseUntil: null }
 
 const tell = (tx: Orm) => tx.execute(sql`select pg_notify(${workChannel}, '')`)
@@ -114,6 +115,21 @@ export const dropJob = async (tx: Orm, kind: JobKind, id: number): Promise<void>
 export const isInHand = async (tx: Orm, kind: JobKind, id: number): Promise<boolean> =>
   (await tx.$count(jobs, and(isJob(kind, id), orm.gt(jobs.leaseUntil, now)))) > 0
 
+/**
+ * Drops what stream servers were to be told of deleted deployments with this name, before a new one has it. Returns false while
+ * a worker tells them.
+ */
+export const dropNotices = async (tx: Orm, name: string): Promise<boolean> => {
+  const { id, stackName, deletedAt } = deployments
+  const deleted = tx
+    .select({ id })
+    .from(deployments)
+    .where(and(eq(stackName, name), isNotNull(deletedAt)))
+  const ofName = and(eq(jobs.kind, "notice"), orm.inArray(jobs.recordId, deleted))
+  await tx.delete(jobs).where(and(ofName, isFree))
+  return (await tx.$count(jobs, ofName)) === 0
+}
+
 /** Whether the spec has an earlier build that doesn't wait for approval. */
 export const hasEarlierBuild = async (
   tx: Orm,
@@ -140,7 +156,6 @@ export const claimJob = (db: Orm, holder: string) => {
     hasEarlier("build", eq(earlier.ownerId, jobs.ownerId), isNotNull(earlier.nextAt)),
     hasEarlier("run", eq(earlier.specId, jobs.specId)),
   )
-  const isFree = or(isNull(jobs.leaseUntil), lt(jobs.leaseUntil, now))
   const next = db.$with("next").as(
     db
       .select({ kind: jobs.kind, recordId: jobs.recordId })

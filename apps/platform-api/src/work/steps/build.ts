@@ -10,7 +10,7 @@ import { checkFree } from "../../registry/publication.ts"
 import { sizeOf, type StackHead } from "../../registry/stack-bytes.ts"
 import { atRest, endBuild } from "../endings.ts"
 import { moveBuild, moveDeployment } from "../events.ts"
-import { dropJob, hasEarlierBuild, isInHand, type Job, restJob, wakeJob } from "../queue/jobs.ts"
+import { dropJob, dropNotices, hasEarlierBuild, isInHand, type Job, restJob, wakeJob } from "../queue/jobs.ts"
 import { createNeeds, type Handlers, type InStep, type Outcome, WorkFailure } from "../queue/worker.ts"
 import { type BuildRow, deploymentOf, type DeploymentRow, lockBuild, readSpec, readVersion } from "../records.ts"
 import type { SpecRow } from "../records.ts"
@@ -48,7 +48,11 @@ const reserve = async (tx: Orm, build: BuildRow, spec: SpecRow, context: WorkCon
   }
   const known = await deploymentOf(tx, build.specId)
   // Only one operation at a time changes a deployment and is announced to its stream servers.
-  if (known !== undefined && (known.operation !== null || (await isInHand(tx, "notice", known.id)))) {
+  const isFree =
+    known === undefined
+      ? await dropNotices(tx, stack.name)
+      : known.operation === null && !(await isInHand(tx, "notice", known.id))
+  if (!isFree) {
     await restJob(tx, job, busyMs)
     return "rest"
   }
