@@ -11,7 +11,7 @@ import * as publication from "../registry/publication.ts"
 import { raiseRevision } from "../registry/stack-changes.ts"
 import { astIn, makeStackBytes, type StackHead } from "../registry/stack-bytes.ts"
 import { normaliseWebsocketUrl, spellingsOf } from "../registry/websocket-url.ts"
-import { wakeParked } from "../work/queue/jobs.ts"
+import { lockBuildsOf, wakeParked } from "../work/queue/jobs.ts"
 import { sampleStacks } from "../../stacks/index.ts"
 import { readAst } from "../registry/ast/parse-ast.ts"
 import { CommandError } from "./command-error.ts"
@@ -119,8 +119,10 @@ const change = <Answer extends { readonly name: string }>(
   verb: "unpublish" | "deprecate" | "approve",
   at: Date,
   work: (tx: Orm, revision: number) => Promise<Answer>,
+  lockJobs?: (tx: Orm) => Promise<unknown>,
 ): Promise<Answer> =>
   queries.transaction(async (tx) => {
+    await lockJobs?.(tx)
     const answer = await work(tx, await raiseRevision(tx))
     await audit(tx, { at, actor: "operator", action: `stack.${verb}`, target: `stack:${answer.name}` })
     return answer
@@ -157,16 +159,19 @@ const showAsWanted = async (tx: Orm, line: string, revision: number): Promise<vo
 }
 
 /** Approves a person's stack to be public, in every later version too. Throws CommandError. */
-export const approve = (queries: Queries, given: string, at: Date) =>
-  change(queries, "approve", at, async (tx, revision) => {
-    const known = eq(stackNames.name, given.toLowerCase())
+export const approve = (queries: Queries, given: string, at: Date) => {
+  const name = given.toLowerCase()
+  const work = async (tx: Orm, revision: number) => {
+    const known = eq(stackNames.name, name)
     const [held] = await tx.update(stackNames).set({ approved: true }).where(known).returning()
     if (held === undefined || held.ownerId === null || held.freedAt !== null) throw notFound()
     // Builds that wait for the approval continue. Each checks it again.
     await wakeParked(tx, { ownerId: held.ownerId })
     await showAsWanted(tx, held.line, revision)
-    return { name: held.name, approved: true }
-  })
+    return { name, approved: true }
+  }
+  return change(queries, "approve", at, work, (tx) => lockBuildsOf(tx, name))
+}
 
 const seedMs = 60_000
 

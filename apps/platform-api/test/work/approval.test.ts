@@ -1,6 +1,9 @@
 import { expect, test } from "vitest"
 import { createCompiler } from "../../src/compiler/compiler.ts"
 import { approve } from "../../src/operator/publish.ts"
+import { endBuild } from "../../src/work/endings.ts"
+import { lockJobsOf } from "../../src/work/queue/jobs.ts"
+import { lockBuild } from "../../src/work/records.ts"
 import { createHandlers } from "../../src/work/steps/handlers.ts"
 import { holdName } from "../../src/work/steps/publish-version.ts"
 import { type InStep, Needed } from "../../src/work/queue/worker.ts"
@@ -71,6 +74,20 @@ test("an approval is seen by a build that is about to wait for it", async () => 
     expect(await holdName(tx, "late", { ownerId: owner.id, specId: spec.id })).toBe(true)
   })
   expect((await owner.endOfBuild(build)).status).toBe("completed")
+})
+
+test("an approval and the cancellation of a build that waits for it wait for each other without a deadlock", async () => {
+  const spec = await owner.newSpec("crossing", { ast_payload: first })
+  const build = await waiting(owner, spec.id, "crossing")
+  const isWaiting = "select 1 from pg_locks where not granted and $1"
+  const approval = await service.database().transaction(async (tx) => {
+    await lockJobsOf(tx, spec.id)
+    const answer = approved("crossing").catch((error: unknown) => error)
+    await expect.poll(async () => (await service.database().query(isWaiting, [true])).length).toBe(1)
+    await endBuild(tx, await lockBuild(tx, build), "cancelled", "cancelled by its owner", new Date())
+    return { answer }
+  })
+  expect(await approval.answer).toMatchObject({ code: "stack-not-found" })
 })
 
 test("a build doesn't overtake an earlier one of its spec that went on meanwhile", async () => {

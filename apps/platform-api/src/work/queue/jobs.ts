@@ -1,5 +1,5 @@
 import { type Orm, orm, pg, sql } from "../../db/database.ts"
-import { builds, deployments, jobs } from "../../db/schema/index.ts"
+import { builds, deployments, jobs, stackNames } from "../../db/schema/index.ts"
 
 const { and, asc, count, desc, eq, isNotNull, isNull, lt, lte, ne, or } = orm
 
@@ -38,6 +38,17 @@ export const lockJobsOf = (tx: Orm, specId: number) =>
     .where(and(eq(jobs.specId, specId), ne(jobs.kind, "notice")))
     .orderBy(desc(jobs.kind), asc(jobs.recordId))
     .for("update")
+
+/** Locks the builds of whoever has a stack's name. */
+export const lockBuildsOf = (tx: Orm, name: string) => {
+  const owner = tx.select({ id: stackNames.ownerId }).from(stackNames).where(eq(stackNames.name, name))
+  return tx
+    .select({ id: jobs.recordId })
+    .from(jobs)
+    .where(and(eq(jobs.kind, "build"), eq(jobs.ownerId, owner)))
+    .orderBy(asc(jobs.recordId))
+    .for("update")
+}
 
 export const lockJob = (tx: Orm, kind: JobKind, id: number) =>
   tx.select({ id: jobs.recordId }).from(jobs).where(isJob(kind, id)).for("update")
