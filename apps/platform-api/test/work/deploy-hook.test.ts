@@ -124,6 +124,22 @@ describe("the deploy hook", () => {
     await expect.poll(() => receiver.calls).toMatchObject([{ type: "deployment.remove", data: { name: "quiet" } }])
   })
 
+  test("isn't called again by a worker that still holds a build whose lease ran out", async () => {
+    const other = await newPerson(service)
+    const spec = await owner.newSpec("slow", { ast_payload: first })
+    const quick = await other.newSpec("quick", { ast_payload: first })
+    receiver.calls.length = 0
+    receiver.state.before = async () => {
+      receiver.state.before = async () => undefined
+      const expire = "update jobs set lease_until = now() - interval '1 second' where kind = $1"
+      await service.database().query(expire, ["build"])
+      // The worker has looked for jobs by then.
+      await other.built({ spec_id: quick.id })
+    }
+    await owner.built({ spec_id: spec.id })
+    expect(receiver.calls.map(({ data }) => data.name)).toEqual(["slow", "quick"])
+  })
+
   test("isn't called for a removal after a new deployment has the name", async () => {
     const spec = await owner.newSpec("returned", { ast_payload: first })
     const { deployment_id } = await owner.published(spec.id, undefined)

@@ -97,6 +97,8 @@ const runStep = async ({ step, fail }: JobHandler, job: jobs.Job, inStep: InStep
   }
 }
 
+const keyOf = ({ kind, id }: jobs.Job): string => `${kind} ${id}`
+
 const failedHere = "internal-error: the platform failed; its log has the details"
 const givenUp = `given-up: it crashed its process or ran out of time ${jobs.mostClaims} times`
 const pollMs = 1000
@@ -125,6 +127,7 @@ export const startWorker = ({
   readonly onDone: Metrics["jobDone"]
 }) => {
   const running = new Set<Promise<void>>()
+  const held = new Set<string>()
   const unreleased = new Set<Release>()
   const stopping = new AbortController()
   let begun = false
@@ -143,7 +146,7 @@ export const startWorker = ({
     const inStep = inStepOf(job)
     try {
       if (job.claims > jobs.mostClaims) {
-        log.error({ job: `${job.kind} ${job.id}` }, "a job is given up")
+        log.error({ job: keyOf(job) }, "a job is given up")
         await handler.fail(job, inStep, givenUp)
         return "failed"
       }
@@ -157,10 +160,7 @@ export const startWorker = ({
       if (error instanceof LeaseLost) return "lost"
       // Every step can be repeated, so it doesn't matter whether a commit without a response was made.
       if (error instanceof DatabaseUnavailable || error instanceof OutcomeUnknown) return "unavailable"
-      log.error(
-        { job: `${job.kind} ${job.id}`, stack: error instanceof Error ? error.stack : String(error) },
-        "a step failed",
-      )
+      log.error({ job: keyOf(job), stack: error instanceof Error ? error.stack : String(error) }, "a step failed")
       await handler.fail(job, inStep, failedHere).catch(() => {})
       return "failed"
     }
@@ -168,7 +168,9 @@ export const startWorker = ({
 
   const work = async (job: jobs.Job): Promise<void> => {
     const began = now()
+    held.add(keyOf(job))
     const outcome = await take(job)
+    held.delete(keyOf(job))
     const ms = now() - began
     onDone(job.kind, outcome, ms / 1000)
     if (outcome === "lost") return
@@ -197,6 +199,8 @@ export const startWorker = ({
     while (!stopping.signal.aborted && running.size < slots) {
       const [job] = await database.within(stepMs).run((db) => jobs.claimJob(db, holder))
       if (job === undefined) return
+      // Its lease ran out during a long step. The claim has renewed it.
+      if (held.has(keyOf(job))) continue
       const done = work(job).finally(() => {
         running.delete(done)
         kick()
