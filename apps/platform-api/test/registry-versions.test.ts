@@ -1,8 +1,11 @@
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { beforeAll, expect, test } from "vitest"
+import { CompilerBusy, createCompiler } from "../src/compiler/compiler.ts"
 import { deprecate, unpublish } from "../src/operator/publish.ts"
+import { createRegistry } from "../src/registry/registry.ts"
+import { createStackVersions } from "../src/registry/stack-versions.ts"
 import { field, withFields } from "./registry/small-ast.ts"
-import { publishStack, reached, testService } from "./service.ts"
+import { besides, publishStack, reached, testService } from "./service.ts"
 import { first, grown } from "./work/person.ts"
 
 const broken = withFields([field("size", "Option < u64 >")])
@@ -149,4 +152,23 @@ test("what a page's visitors ask for takes no places of the account that the pag
     }),
   )
   expect((await Promise.all(visits)).map(({ status }) => status)).toEqual(pairs.map(() => 200))
+})
+
+test("a reader whose own work is too much doesn't fail others that ask for the same", async () => {
+  const compiler = createCompiler({ deadlineMs: 60_000, now: () => performance.now() })
+  const run: typeof compiler.run = (task, input, about) =>
+    about.owner.name === "busy" ? Promise.reject(new CompilerBusy(true)) : compiler.run(task, input, about)
+  await besides(service.databaseUrl, async (database) => {
+    const registry = createRegistry(database)
+    await registry.refresh()
+    const stack = registry.find("public", "orders")
+    if (stack === undefined) throw new Error("the stack is published")
+    const versions = createStackVersions(database, { ...compiler, run })
+    const ask = async (name: string) => {
+      const found = versions.diff(stack, 1, 3, { name, group: name })
+      return typeof found === "function" ? found() : found
+    }
+    const told = await Promise.allSettled(["busy", "idle", "busy", "idle"].map(ask))
+    expect(told.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled", "fulfilled"])
+  })
 })

@@ -1,4 +1,4 @@
-import { type About, type Compiler, diffOf, type Owner } from "../compiler/compiler.ts"
+import { type About, type Compiler, CompilerBusy, diffOf, type Owner } from "../compiler/compiler.ts"
 import { diffText } from "../compiler/tasks.ts"
 import { and, type Database, desc, eq, inArray, type Orm } from "../db/database.ts"
 import { stackModules, stackVersions } from "../db/schema/index.ts"
@@ -73,7 +73,21 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
       const found = await read(stack, numbers)
       return { answer: found.length < numbers.length ? undefined : await make(...found) }
     }
-    return memo.get(key)?.answer ?? (async () => (await memo.fetch(key, find)).answer)
+    const search = async (): Promise<Answer | undefined> => {
+      let isOwn = false
+      try {
+        const { answer } = await memo.fetch(key, () => {
+          isOwn = true
+          return find()
+        })
+        return answer
+      } catch (error) {
+        // Somebody else, who has too much work waiting, asked for the same first.
+        if (isOwn || !(error instanceof CompilerBusy)) throw error
+        return search()
+      }
+    }
+    return memo.get(key)?.answer ?? search
   }
 
   return {
