@@ -75,16 +75,16 @@ export const canContinue = async (database: Database, after: number): Promise<bo
 
 const deletedAtOnce = 5000
 
-/** Deletes changes that are older than the promised time. The newest stays, because it tells whose id is too old to continue. */
+/** Deletes changes that are older than the promised time. The newest of them stays: it tells whose id is too old to continue. */
 export const forgetChanges = (database: Database, days: number): Promise<unknown> =>
   database.within(readMs).run((db) => {
     const { id, at } = registryChanges
     const isOld = lt(at, sql`now() - make_interval(days => ${days}::integer)`)
-    const isNewest = eq(id, sql`(select max(${id}) from ${registryChanges})`)
+    const newest = db.select({ id }).from(registryChanges).where(isOld).orderBy(desc(at)).limit(1)
     const old = db
       .select({ id })
       .from(registryChanges)
-      .where(and(isOld, orm.not(isNewest)))
+      .where(and(isOld, lt(id, newest)))
       .orderBy(asc(at))
       .limit(deletedAtOnce)
     return db.delete(registryChanges).where(inArray(id, old))

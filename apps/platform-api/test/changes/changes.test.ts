@@ -186,4 +186,8 @@ test("an id is too old once later changes are deleted for their age, even if no 
   await besides(quiet.databaseUrl, (database) => forgetChanges(database, 1))
   expect(await quiet.code("GET", `/api/registry/changes?after=${before?.id}`)).toBe("invalid-request")
   expect(await changesAfter(quiet, last?.id ?? 0)).toEqual([])
+  // Whoever knows all that is deleted misses nothing.
+  await publishStack(quiet, "quiet", first, { allowBreaking: true })
+  await besides(quiet.databaseUrl, (database) => forgetChanges(database, 1))
+  expect((await changesAfter(quiet, last?.id ?? 0)).map(({ version }) => version)).toEqual([3])
 })
