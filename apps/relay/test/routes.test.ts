@@ -109,7 +109,7 @@ test("simulate: a gateway's unreadable rent epoch or size is omitted, and nothin
 
 test("simulate: a member that the provider omits is null, and a body of 2 MiB is accepted", async () => {
   const logs = JSON.stringify(["a".repeat(2_000_000)])
-  rpc.script((r) => result(r, `{"context":{"slot":1},"value":{"logs":${logs}}}`))
+  rpc.script((r) => result(r, `{"context":{"slot":1},"value":{"err":null,"logs":${logs}}}`))
   const { status, body } = await relay.post("simulate", { transaction: wire, sigVerify: true })
   expect(status).toBe(200)
   expect({ ...body, logs: null }).toEqual({
@@ -125,7 +125,7 @@ test("simulate: a member that the provider omits is null, and a body of 2 MiB is
   })
   expect(rpc.requests[0]?.params[1]).toMatchObject({ sigVerify: true, replaceRecentBlockhash: false })
   expect(rpc.requests[0]?.params[1]).not.toHaveProperty("accounts")
-  rpc.script((r) => result(r, `{"context":{"slot":1},"value":{"logs":["${"a".repeat(2_097_152)}"]}}`))
+  rpc.script((r) => result(r, `{"context":{"slot":1},"value":{"err":null,"logs":["${"a".repeat(2_097_152)}"]}}`))
   expect(await relay.post("simulate", { transaction: wire })).toMatchObject({ status: 502 })
 })
 
@@ -194,8 +194,9 @@ const malformed: Record<string, readonly string[]> = {
   simulate: [
     '{"context":{"slot":1}}',
     '{"context":{"slot":1},"value":null}',
-    '{"context":{"slot":1},"value":{"unitsConsumed":"1"}}',
-    '{"context":{"slot":1},"value":{"logs":[1]}}',
+    '{"context":{"slot":1},"value":{"logs":[]}}',
+    '{"context":{"slot":1},"value":{"err":null,"unitsConsumed":"1"}}',
+    '{"context":{"slot":1},"value":{"err":null,"logs":[1]}}',
     `{"context":{"slot":1},"value":{"err":${"[".repeat(50_000)}${"]".repeat(50_000)}}}`,
   ],
   "signature-status": [
