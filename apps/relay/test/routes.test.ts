@@ -19,16 +19,29 @@ const paramsText = (): string => /"params":(.*)\}$/s.exec(rpc.requests[0]?.text 
 
 test("latest-blockhash: forwards commitment and an exact minContextSlot, and returns exact u64 strings", async () => {
   const value = `{"blockhash":"abc","lastValidBlockHeight":${max}}`
-  rpc.script((r) => result(r, `{"context":{"apiVersion":"4","slot":9007199254740993},"value":${value}}`))
+  rpc.script((r) => result(r, `{"context":{"apiVersion":"4","slot":${max}},"value":${value}}`))
   const answer = await relay.post("latest-blockhash", { commitment: "finalized", minContextSlot: max })
   expect(answer).toMatchObject({
     status: 200,
-    body: { blockhash: "abc", contextSlot: "9007199254740993", lastValidBlockHeight: max },
+    body: { blockhash: "abc", contextSlot: max, lastValidBlockHeight: max },
   })
   expect(answer.headers.get("x-svc-upstream-attempted")).toBe("true")
   expect(answer.headers.get("content-type")).toBe("application/json")
   expect(rpc.requests[0]?.method).toBe("getLatestBlockhash")
   expect(paramsText()).toBe(`[{"commitment":"finalized","minContextSlot":${max}}]`)
+})
+
+test("a response from before the minContextSlot of the request is malformed", async () => {
+  rpc.script((r) => result(r, '{"context":{"slot":9007199254740992},"value":null}'))
+  for (const [minContextSlot, status] of [
+    ["9007199254740992", 200],
+    ["9007199254740993", 502],
+  ] as const) {
+    expect(await relay.post("fee", { message: messageOf(wire), minContextSlot })).toMatchObject({ status })
+  }
+  // This response names no slot.
+  rpc.script((r) => result(r, "7"))
+  expect(await relay.post("block-height", { minContextSlot: max })).toMatchObject({ status: 200 })
 })
 
 test("block-height: absent and null mean the defaults", async () => {
