@@ -83,9 +83,10 @@ type ErrorOptions = {
   readonly cause?: unknown
 }
 
-/** A failure with a stable code. The exit code is 2 for `usage`, else 1. */
+/** A failure with a stable code. The exit code is 2 for `usage`, else 1, unless it is set to that of an unknown outcome. */
 export class CliError extends Error {
   readonly code: string
+  exit: 1 | 2 | 3
   readonly next: string | undefined
   readonly hint: string | undefined
   readonly extra: Readonly<Record<string, unknown>>
@@ -95,6 +96,7 @@ export class CliError extends Error {
     super(message, { cause })
     this.name = "CliError"
     this.code = code
+    this.exit = code === "usage" ? 2 : 1
     this.next = next ?? nextSteps[code] ?? hint
     this.hint = hint
     this.extra = extra
@@ -192,6 +194,13 @@ export const asCliError = (error: unknown): CliError => {
   const reason = (error instanceof Error ? error.message : String(error)).replace(/\.?$/, ".")
   const next = "Next: svc env; check that these are the URLs of the right services, and that the versions fit"
   return new CliError("internal-error", `svc failed, or a service sent a response of another form: ${reason}`, { next })
+}
+
+/** For `catch`: throws the error with exit code 3, because what became of a transaction isn't known; wrong usage keeps its own. */
+export const withUnknownOutcome = (thrown: unknown): never => {
+  const error = asCliError(thrown)
+  if (error.exit === 1) error.exit = 3
+  throw error
 }
 
 /** For `catch`: handles errors of the tool and of services with this code, or with any if it is undefined. Throws all others on. */

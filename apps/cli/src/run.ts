@@ -103,7 +103,7 @@ const runCall = async (runtime: Runtime): Promise<Ran> => {
     stdout.write(`${format === "text" ? outcome.text(context.style) : document(outcome.json)}\n`)
     return { code: outcome.exit ?? 0, unwritten: outcome.exit ?? 1, lasting: outcome.lasting }
   } catch (thrown) {
-    const { code, message, next = help, extra, rescued } = asCliError(thrown)
+    const { code, exit, message, next = help, extra, rescued } = asCliError(thrown)
     const said = message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message
     const error = withoutKeys(plain(`${said}${/[.!?)…]$/.test(said) ? "" : "."} ${next}`))
     const { red } = styleOf(env, stderr.isTTY, undefined)
@@ -111,6 +111,6 @@ const runCall = async (runtime: Runtime): Promise<Ran> => {
     if (format !== "text") stdout.write(`${document({ error, code, ...extra })}\n`)
     else if (rescued !== undefined) stdout.write(`${rescued}\n`)
     const lasting = rescued === undefined ? undefined : "Nobody has seen the key. Next: create another one"
-    return { ...ran(code === "usage" ? 2 : 1), lasting }
+    return { ...ran(exit), lasting }
   }
 }

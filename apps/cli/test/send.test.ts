@@ -110,6 +110,9 @@ test("a transaction with an unknown blockhash fails at once: nothing was stored 
 test("a signature that isn't found is exit 3, and the text says that it may still land", async () => {
   const { signature } = await setup.wallet.transfer()
   const found = await setup.svc(["status", signature, "--stack", "transfers", "--json"])
+  const env = { ...setup.env, SVC_RELAY_URL: "http://127.0.0.1:9" }
+  const gone = await setup.tool.svc(["status", signature, "--stack", "transfers", "--json"], { env })
+  expectError(gone, "unreachable", "", 3)
   expect(found.code).toBe(3)
   expect(json(found)).toMatchObject({ status: null })
   expect((await setup.svc(["status", signature, "--stack", "transfers"])).stdout).toMatch(

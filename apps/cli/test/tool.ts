@@ -123,10 +123,15 @@ export const resultOf = (ended: Ended): unknown => {
   return json(ended)
 }
 
-/** Expects a command with --json to fail with this code and text. Returns the document. */
-export const expectError = (ended: Ended, code: string, text: string | RegExp = ""): Record<string, unknown> => {
+/** Expects a command with --json to fail with this code, text and exit code. Returns the document. */
+export const expectError = (
+  ended: Ended,
+  code: string,
+  text: string | RegExp = "",
+  exit = code === "usage" ? 2 : 1,
+): Record<string, unknown> => {
   const document: Record<string, unknown> = Object(json(ended))
   const error = typeof text === "string" ? expect.stringContaining(text) : expect.stringMatching(text)
-  expect({ exit: ended.code, ...document }).toMatchObject({ exit: code === "usage" ? 2 : 1, code, error })
+  expect({ exit: ended.code, ...document }).toMatchObject({ exit, code, error })
   return document
 }

@@ -60,7 +60,7 @@ export const transactionCommands: CommandTable = {
       options: [...relayOptions, "journal", "allow-relay-change", "timeout"],
       summary: "Find out the outcome of open payments, and send their stored bytes again",
       details:
-        "It signs nothing. Exit codes: 0 all of them landed, or none is open; 1 one failed or has expired; 3 one is undecided.",
+        "It signs nothing. Exit codes: 0 all of them landed, or none is open; 1 one failed or has expired; 3 one is undecided or damaged.",
       examples: ["svc payments settle --stack transfers", "svc payments settle invoice-42 --stack transfers --json"],
       load: async () => (await import("../payments/payments.ts")).settlePayments,
     },

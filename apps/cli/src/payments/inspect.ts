@@ -1,6 +1,7 @@
 import type { Relay, Simulation } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
 import { pairs, plain } from "../output/table.ts"
+import { withUnknownOutcome } from "../errors.ts"
 import { openRelay } from "../services/relay.ts"
 import { readTransaction } from "./transaction.ts"
 
@@ -29,8 +30,9 @@ type Found = Awaited<ReturnType<Relay["signatureStatus"]>>
 /** `svc status SIGNATURE`: whether a transaction landed, as far as the provider knows. */
 export const status = async (context: Context): Promise<Outcome<Found>> => {
   const [signature = ""] = context.args
-  const relay = await openRelay(context, "transaction:inspect")
-  const answer = await relay.signatureStatus({ signature, searchTransactionHistory: true })
+  const answer = await openRelay(context, "transaction:inspect")
+    .then((relay) => relay.signatureStatus({ signature, searchTransactionHistory: true }))
+    .catch(withUnknownOutcome)
   const { status: found, contextSlot } = answer
   const commitment = found?.confirmationStatus ?? "processed"
   const failed = found !== null && found.err !== null

@@ -1,9 +1,9 @@
 import { shellWord } from "@svc/common/foreign-text"
 import { join } from "node:path"
-import { createJournal, type Journal, type PaymentOutcome, type Relay, type SvcError } from "@svc/client"
+import { createJournal, createRelay, type Journal, type PaymentOutcome, type Relay, type SvcError } from "@svc/client"
 import { fileStore } from "@svc/client/node"
 import type { Context } from "../command.ts"
-import { saidBy, stepAfter } from "../errors.ts"
+import { saidBy, stepAfter, withUnknownOutcome } from "../errors.ts"
 import { relayHealth } from "../services/relay.ts"
 import { storedIn } from "../settings/files.ts"
 import { untilStopped } from "../until-stopped.ts"
@@ -22,6 +22,22 @@ export const openJournal = (context: Context, relay: Relay): Journal => {
     genesisHash: () => (asked ??= relayHealth(context, relay.url).then(({ chain }) => chain?.genesis_hash)),
   })
 }
+
+/** The journal for commands that only read or change records, and so need no session. */
+export const storedPayments = (context: Context): Journal =>
+  openJournal(context, createRelay({ relayUrl: "http://localhost", session: { token: async () => "" } }))
+
+/** For `catch`: throws the error; the outcome is unknown if the payment, or without `id` any, may be open. */
+export const whileOpen =
+  (context: Context, id: string | undefined) =>
+  async (thrown: unknown): Promise<never> => {
+    const journal = storedPayments(context)
+    const stored = id === undefined ? journal.list() : journal.get(id).then((record) => [record])
+    // What can't be read may be open.
+    const states = await stored.then((records) => records.map((record) => record?.state)).catch(() => ["damaged"])
+    if (states.includes("open") || states.includes("damaged")) withUnknownOutcome(thrown)
+    throw thrown
+  }
 
 /** Says of which open payments of another relay's URL, or of the one with this id, it can't be told whether the chain is the same. */
 export const noteUnknownChains = async (

@@ -1,13 +1,18 @@
-import { createRelay, type DamagedRecord, type Journal, type PaymentRecord, type Settlement } from "@svc/client"
+import type { DamagedRecord, Journal, PaymentRecord, Settlement } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
 import { CliError } from "../errors.ts"
 import { pairs, table } from "../output/table.ts"
 import { openRelay } from "../services/relay.ts"
-import { endingJson, exitOf, noteUnknownChains, openJournal, reasonOf, withTimeout } from "./journal.ts"
-
-/** The journal for commands that only read or change records, and so need no session. */
-const storedPayments = (context: Context): Journal =>
-  openJournal(context, createRelay({ relayUrl: "http://localhost", session: { token: async () => "" } }))
+import {
+  endingJson,
+  exitOf,
+  noteUnknownChains,
+  openJournal,
+  reasonOf,
+  storedPayments,
+  whileOpen,
+  withTimeout,
+} from "./journal.ts"
 
 const find = async (journal: Journal, id: string): Promise<PaymentRecord> => {
   const record = await journal.get(id)
@@ -99,7 +104,10 @@ export const showPayment = async (context: Context): Promise<Outcome> => {
 const settledJson = (one: Settlement) => ({ ...endingJson(one), id: one.id })
 
 /** `svc payments settle [ID]`: finds out the outcome of open payments, and sends their stored bytes again. */
-export const settlePayments = async (context: Context): Promise<Outcome<readonly ReturnType<typeof settledJson>[]>> => {
+export const settlePayments = (context: Context): Promise<Outcome<readonly ReturnType<typeof settledJson>[]>> =>
+  settleOpen(context).catch(whileOpen(context, context.args[0]))
+
+const settleOpen: typeof settlePayments = async (context) => {
   const [id] = context.args
   if (id !== undefined) await find(storedPayments(context), id)
   const relay = await openRelay(context, "transaction:inspect transaction:send")
@@ -120,7 +128,7 @@ export const settlePayments = async (context: Context): Promise<Outcome<readonly
   return {
     json: settled.map(settledJson),
     text: (style) => table(["ID", "STATE", "SIGNATURE", "REASON"], rows, style),
-    exit: exits.has(3) ? 3 : exits.has(1) ? 1 : 0,
+    exit: exits.has(3) || damaged.length > 0 ? 3 : exits.has(1) ? 1 : 0,
   }
 }
 

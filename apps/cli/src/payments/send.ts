@@ -11,6 +11,7 @@ import {
   openJournal,
   reasonOf,
   keptOptions,
+  whileOpen,
   withTimeout,
 } from "./journal.ts"
 import { openRelay } from "../services/relay.ts"
@@ -76,7 +77,12 @@ const outcomeOf = (ending: Ending, id: string | undefined, given: string, contex
 }
 
 /** `svc send [FILE|-]`: sends a signed transaction and waits for its outcome. */
-export const send = async (context: Context): Promise<Outcome<Sent>> => {
+export const send = (context: Context): Promise<Outcome<Sent>> => {
+  const { id } = context.options
+  return id === undefined ? sendAndWait(context) : sendAndWait(context).catch(whileOpen(context, id))
+}
+
+const sendAndWait: typeof send = async (context) => {
   const { id, journal: folder, purpose } = context.options
   if (id === undefined && folder !== undefined) throw usageError("--journal FOLDER needs --id NAME.")
   if (id === undefined && purpose !== undefined) throw usageError("--purpose TEXT needs --id NAME.")
