@@ -2,6 +2,8 @@ import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { keyHint, mintKey } from "@svc/keys"
+import { setTimeout as pause } from "node:timers/promises"
+import { startProcess } from "@svc/testing"
 import { beforeEach, expect, test } from "vitest"
 import { type Received, type Reply, serve, startServer } from "./server.ts"
 import { expectError, json, makeTool, runProgram } from "./tool.ts"
@@ -36,6 +38,22 @@ const svc = (args: string, stdin = "", env: Record<string, string> = {}) =>
 
 const kept = async (path = file): Promise<unknown> => JSON.parse(await readFile(path, "utf8"))
 const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
+
+test("a signal during a sign-up ends it after the key is stored", async () => {
+  const arrived = Promise.withResolvers<void>()
+  const slow = await serve(async (request) => {
+    arrived.resolve()
+    await pause(300)
+    return api(request)
+  })
+  const child = startProcess(process.execPath, [await tool.file(), "auth", "signup"], {
+    env: { SVC_API_URL: slow.url, HOME: tool.home, XDG_CONFIG_HOME: join(tool.home, "config") },
+  })
+  await arrived.promise
+  child.kill("SIGTERM")
+  expect(await child.exited).toBe(0)
+  expect(await kept()).toMatchObject({ [slow.url]: { api_key: [...agents.keys()].at(-1) } })
+})
 
 test("sign-up stores the key for its API URL, and prints the account but never the key", async () => {
   const ended = await svc("auth signup --name Scout --json")

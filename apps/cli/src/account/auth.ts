@@ -7,8 +7,15 @@ import { pairs } from "../output/table.ts"
 import { platformOf } from "../services/api.ts"
 import { requireSafeForKeys } from "../settings/api-url.ts"
 import { forgetContexts, storeContext } from "../settings/contexts.ts"
-import { changeCredentials, credentialsFile, readCredentials, type Credential } from "../settings/credentials.ts"
+import {
+  changeCredentials,
+  type Credential,
+  credentialsFile,
+  type OpenCredentials,
+  readCredentials,
+} from "../settings/credentials.ts"
 import { copyUrls } from "../settings/settings.ts"
+import { despiteSignals } from "../until-stopped.ts"
 import { apiUrl, type ApiWithKey, apiWithKey, entryOf, keysFor, noteEnvironmentKey, ownerOf } from "../settings/key.ts"
 
 type Identity = {
@@ -109,7 +116,7 @@ export const authSignup = async (context: Context): Promise<Outcome> => {
   const url = urls.api_url
   // The response contains the key.
   requireSafeForKeys(url)
-  return changeCredentials(context.folder, async ({ credentials, save }) => {
+  const signUp = async ({ credentials, save }: OpenCredentials): Promise<Outcome> => {
     const old = credentials[url]
     if (old !== undefined && !context.flags.has("force")) {
       throw new CliError("already-signed-up", `A key of ${old.slug || "an agent"} is already stored for ${url}.`)
@@ -131,7 +138,8 @@ export const authSignup = async (context: Context): Promise<Outcome> => {
     context.note(`The key is stored in ${credentialsFile(context.folder)}.`)
     await enter(context, urls)
     return outcome(identity)
-  })
+  }
+  return changeCredentials(context.folder, (open) => despiteSignals(context, () => signUp(open)))
 }
 
 /** `svc auth logout`: forgets the stored keys of this API URL, the person's too, and its context. They stay valid: the API isn't called. */

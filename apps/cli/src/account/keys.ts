@@ -7,6 +7,7 @@ import { pairs, table } from "../output/table.ts"
 import { platformOf, readPages } from "../services/api.ts"
 import { changeCredentials, credentialsFile, type OpenCredentials, readCredentials } from "../settings/credentials.ts"
 import { type ApiWithKey, apiWithKey, noteEnvironmentKey } from "../settings/key.ts"
+import { despiteSignals } from "../until-stopped.ts"
 
 const columns = {
   id: "ID",
@@ -131,11 +132,7 @@ const store = async (context: Context, make: () => Promise<Minted>, then: string
     stored = { ...api, key }
     return minted(answer, keyHint(key), { ...rest, key_hint: keyHint(key) })
   }
-  const outcome = await changeCredentials(context.folder, (open) => {
-    // A signal would lose a key that nobody can get again. A second one ends the process all the same.
-    const undo = context.onInterrupt(() => {})
-    return replace(open).finally(undo)
-  })
+  const outcome = await changeCredentials(context.folder, (open) => despiteSignals(context, () => replace(open)))
   // A replaced key can revoke its successor until that has been used.
   if (stored !== undefined) {
     await platformOf(stored)
@@ -215,7 +212,8 @@ export const rotateKey = async (context: Context): Promise<Outcome<NewKeys | Sto
   }
   const kept = (await readCredentials(context.folder))[api.url]?.api_key
   if (isSaved || (id === undefined && kept === api.key)) {
-    return store(context, rotate, "The old key works until the overlap ends. Next: svc keys list")
+    const until = overlap === 0 ? "no longer works" : "works until the overlap ends"
+    return store(context, rotate, `The old key ${until}. Next: svc keys list`)
   }
   return show(context, await rotate())
 }
