@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { startProcess } from "@svc/testing"
 import { afterAll, expect, test } from "vitest"
 import { WebSocketServer } from "ws"
+import { startMcp } from "./mcp-client.ts"
 import { serve, startServer } from "./server.ts"
 import { expectError, makeTool } from "./tool.ts"
 
@@ -44,6 +45,16 @@ test("svc watch reports each reconnection once on standard error, and continues 
         .join(" "),
     ),
   ).toEqual(["snapshot k1", "delete k1", "snapshot k2", "delete k2", "snapshot k3"])
+})
+
+test("a wait for a change of a stream that sends no records says what to do next", async () => {
+  stream.removeAllListeners("connection")
+  const env = { SVC_API_URL: platform.url, SVC_API_KEY: "svc_ak_test", XDG_CONFIG_HOME: tool.home }
+  const mcp = await startMcp(await tool.file(), env)
+  const waited = await mcp.call("wait_for_change", { stack: "transfers", timeout_seconds: 1 })
+  await mcp.close()
+  const hint = expect.stringMatching(/^The stream has sent no records yet.*list_stacks/)
+  expect(waited).toEqual({ view, changes: [], timed_out: true, hint })
 })
 
 test("svc watch continues with the key that has replaced its own in the credentials file", async () => {

@@ -75,6 +75,9 @@ const whyEmpty = (view: string, { key, where }: Selection, count: number, all: n
   return `${view} has no record with this key now.${bare} key is a value of the view's key_field, which describe_stack names.`
 }
 
+const neverLive =
+  "The stream has sent no records yet, so a later call can't tell what changes until then: call again with a longer timeout_seconds. list_stacks shows which stacks have data now."
+
 export const recordTools = [
   defineTool({
     name: "read_view",
@@ -161,6 +164,7 @@ export const recordTools = [
       next: z.string().optional(),
       truncated: z.boolean().optional(),
       timed_out: z.boolean().optional(),
+      hint: z.string().optional(),
     },
     annotations: readOnly,
     run: async (call, { timeout_seconds: seconds, after, ...given }) => {
@@ -181,6 +185,7 @@ export const recordTools = [
         next: truncated ? shown.at(-1)?.next : next,
         truncated: shown.length < seen.length || undefined,
         timed_out: seen.length === 0 || undefined,
+        hint: next === undefined ? neverLive : undefined,
       }
     },
   }),
