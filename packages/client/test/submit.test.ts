@@ -172,6 +172,11 @@ test("Retry-After is honoured by sends and by look-ups", async () => {
   const looks = play({ status: [busy, seen("confirmed")] })
   expect(await looks.outcome).toEqual(landed)
   expect(looks.now()).toBeGreaterThanOrEqual(30_000)
+  // None of the services asks for that much.
+  const days = refused("rate_limit_exceeded", true, { "retry-after": "100000000" }, 429)
+  const soon = play({ status: [days, seen("confirmed")] })
+  expect(await soon.outcome).toEqual(landed)
+  expect(soon.now()).toBeLessThan(30_000)
 })
 
 test("no failed look-up ends it or loses the signature", async () => {

@@ -115,7 +115,8 @@ export const errorOf = ({ url, status, header, body }: Answer): SvcError => {
     docs: textOf(fields, "docs"),
     // A redirect, whose status is 0 in browsers, is often that of a network where one has to log in.
     retryable: typeof retryable === "boolean" ? retryable : /^(?:0|30.|408|429|50[2-4])$/.test(`${status}`),
-    retryAfterMs: seconds >= 0 && seconds < Infinity ? seconds * 1000 : undefined,
+    // None of the services asks for more than an hour. A proxy's days would hold a call without a signal for so long.
+    retryAfterMs: seconds >= 0 && seconds <= 3600 ? seconds * 1000 : undefined,
     requestId: textOf(fields, "requestId") ?? textOf(fields, "request_id") ?? header("x-request-id") ?? undefined,
     submissionState: state === "not_submitted" || state === "unknown" ? state : undefined,
     signature: textOf(fields, "signature"),
