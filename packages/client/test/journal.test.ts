@@ -564,11 +564,13 @@ describe("bytes that were signed elsewhere", () => {
   const signed = async (set: ReturnType<typeof setUp>): Promise<Uint8Array> =>
     set.build()(await set.run(set.relay.latestBlockhash()))
 
-  test("are sent unchanged, and expire 150 blocks from now, or at the given height if that is later", async () => {
+  test("are sent unchanged, and expire 150 blocks from now, or at the given height if that is later and possible", async () => {
     for (const [given, end] of [
       [undefined, "1150"],
       [1100n, "1150"],
       [1160n, "1160"],
+      // Such as a slot.
+      [200_000n, "1150"],
     ] as const) {
       const set = setUp()
       const { journal, chain, recipient, pay } = set

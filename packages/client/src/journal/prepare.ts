@@ -159,6 +159,9 @@ export const prepare = async (
   const at = (minContextSlot: bigint) => ({ commitment: "processed", minContextSlot }) as const
   const { slot, isNew } = status === null ? await simulate(source, at(tip)) : { slot: status.slot, isNew: false }
   const { blockHeight } = await ask(() => relay.blockHeight({ ...at(slot), ...abortable }))
-  const end = later(heightOf(options.lastValidBlockHeight ?? 0n), blockHeight + blockhashAge)
-  return { payment: source, finalizedHeight, lastValidBlockHeight: end, isNew }
+  const given = heightOf(options.lastValidBlockHeight ?? 0n)
+  const end = blockHeight + blockhashAge
+  // No blockhash is valid for twice as long: such a height, which may be a slot, would keep the record open for months.
+  const lastValidBlockHeight = later(end, given > end + blockhashAge ? end : given)
+  return { payment: source, finalizedHeight, lastValidBlockHeight, isNew }
 }
