@@ -1,7 +1,11 @@
 import { connect as connectTo } from "node:net"
 import { text as wholeText } from "node:stream/consumers"
-import { afterEach, expect, test } from "vitest"
-import { connectionsPerAddress } from "../src/server/server.ts"
+import { defaultBounds } from "@svc/http"
+import { publicJwks, staticKeys } from "@svc/session-token"
+import { testRuntime } from "@svc/testing"
+import { afterEach, expect, onTestFinished, test } from "vitest"
+import { connectionsPerAddress, startServer } from "../src/server/server.ts"
+import type { Stack } from "../src/stack/stack.ts"
 import { foreignKeys, mintToken, openRaw, startTogether } from "./fixture.ts"
 import { transfer } from "@svc/testing/solana"
 
@@ -47,6 +51,27 @@ test("a client without a valid token for the stack is rejected before the upgrad
     hint: expect.any(String),
   })
   expect(await codeOf({ token: await mintToken() }, "nowhere")).toEqual([404, "stack-not-found"])
+})
+
+test("a stack that is withdrawn while a token is checked isn't served", async () => {
+  const keys = await staticKeys(JSON.stringify(publicJwks(foreignKeys)))
+  const find = (kid: string) => (server.remove("transfers"), keys.find(kid))
+  const server = await startServer({
+    ...testRuntime({}),
+    host: "127.0.0.1",
+    port: 0,
+    bounds: defaultBounds,
+    keys: { ...keys, find },
+    issuer: "svc-platform",
+    health: () => ({}),
+    onCut: () => {},
+    onBug: () => {},
+  })
+  onTestFinished(server.close)
+  server.put({ name: "transfers" } as Stack)
+  const url = `ws://127.0.0.1:${server.port}/transfers`
+  const { refused } = await openRaw(url, { token: await mintToken({}, { keys: foreignKeys }) })
+  expect(refused).toMatchObject({ status: 404, body: { code: "stack-not-found" } })
 })
 
 test("a target that isn't a path is a 404, and ends nothing", async () => {

@@ -114,6 +114,10 @@ export const startServer = async (options: ServerOptions) => {
     }
     const { origin } = request.headers
     const claims = await asked.verify(tokenOf(request, query), origin)
+    // The stack may have a newer version since the token was checked, or have been withdrawn.
+    const current = stacks.get(name)
+    if (current === undefined) throw new StreamFault("stack-not-found")
+    const { stack, verify } = current
     const isShared = claims.key_class === "publishable"
     // So one visitor can't use up what the others need.
     const counted = isShared ? `${claims.sub} ${addressBucket(request.socket.remoteAddress ?? "")}` : claims.sub
@@ -123,8 +127,6 @@ export const startServer = async (options: ServerOptions) => {
       throw new StreamFault("connection-limit-exceeded")
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      // The stack may have a newer version since the token was checked.
-      const { stack, verify } = stacks.get(name) ?? asked
       const renew = (token: string) => verify(token, origin)
       const outbox = serveConnection(webSocket, { stack, claims, subject, verify: renew, wallClock, onBug })
       const client: Client = { stack: name, socket: webSocket, outbox, idleAt: now() }
