@@ -140,6 +140,19 @@ describe("the deploy hook", () => {
     expect(receiver.calls.map(({ data }) => data.name)).toEqual(["slow", "quick"])
   })
 
+  test("is called for a stop that isn't made any more, if a restart began during the call", async () => {
+    const spec = await owner.newSpec("restarted", { ast_payload: first })
+    const { deployment_id } = await owner.published(spec.id, undefined)
+    receiver.state.before = async () => {
+      receiver.state.before = async () => undefined
+      // Another worker has made the stop meanwhile, and this one has claimed the restart.
+      await service.database().query("update deployments set operation = 'restart' where id = $1", [deployment_id])
+    }
+    await owner.call("POST", `/api/deployments/${deployment_id}/stop`)
+    const { status } = await owner.until(`/api/deployments/${deployment_id}`, "active", "stopped")
+    expect(status).toBe("active")
+  })
+
   test("isn't called for a removal after a new deployment has the name", async () => {
     const spec = await owner.newSpec("returned", { ast_payload: first })
     const { deployment_id } = await owner.published(spec.id, undefined)

@@ -24,6 +24,7 @@ export const deploymentHandler = (context: WorkContext): Handlers["deployment"] 
   const stop = (job: Job, inStep: InStep): Promise<void> =>
     inStep(async (tx) => {
       const deployment = await lockDeployment(tx, job.id)
+      if (deployment.operation !== "stop") return
       await withdraw(tx, deployment)
       await done(tx, deployment, "stopped")
     })
