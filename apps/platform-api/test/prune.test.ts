@@ -92,6 +92,19 @@ test("only the tables' owner can delete old rows of the audit trail, and only in
   const later = new Date(Date.now() + 2 * dayMs)
   expect(await pruneAudit(service.database(), 1, later)).toMatchObject({ rows: before })
   expect(await query("select action from audit_log")).toEqual([{ action: "audit.prune" }])
+  // The trail says so even if the command ends in the middle.
+  await query(`insert into audit_log (at, actor, action, target, outcome)
+    select '2020-01-01', 'operator', 'key.mint', 'key:1', 'ok' from generate_series(1, 2001)`)
+  const { transaction, ...others } = service.database()
+  let isFirst = true
+  const once: typeof transaction = (work) => {
+    if (!isFirst) return Promise.reject(new Error("the database is away"))
+    isFirst = false
+    return transaction(work)
+  }
+  await expect(pruneAudit({ ...others, transaction: once }, 1, new Date())).rejects.toThrow("away")
+  const target = expect.stringMatching(/^rows:2000 /)
+  expect(await query("select target from audit_log order by id desc limit 1")).toEqual([{ target }])
 })
 
 test("sharing with an agent during its deletion either keeps it or fails", async () => {

@@ -146,7 +146,8 @@ export const pruneDaily = async (queries: Queries, pruning: Omit<Pruning, "actor
 }
 
 /**
- * Deletes rows of the audit log that are older than `olderDays`. Only the owner of the tables can. Throws CommandError.
+ * Deletes rows of the audit log that are older than `olderDays`. Each batch is a transaction with its own row there. Only the owner
+ * of the tables can. Throws CommandError.
  */
 export const pruneAudit = async (queries: Queries, olderDays: number, at: Date) => {
   const before = new Date(at.getTime() - olderDays * dayMs)
@@ -163,14 +164,13 @@ export const pruneAudit = async (queries: Queries, olderDays: number, at: Date) 
       await tx.execute(sql`select set_config('svc.prune_audit', 'on', true)`)
       const { id } = auditLog
       const old = tx.select({ id }).from(auditLog).where(lt(auditLog.at, before)).orderBy(asc(id)).limit(rowsAtOnce)
-      return tx.delete(auditLog).where(inArray(id, old)).returning({ id })
+      const deleted = await tx.delete(auditLog).where(inArray(id, old)).returning({ id })
+      const target = `rows:${deleted.length} older-than:${cutoff}`
+      if (deleted.length > 0) await audit(tx, { at, actor: "operator", action: "audit.prune", target })
+      return deleted
     })
     pruned += rows.length
     more = rows.length === rowsAtOnce
-  }
-  if (pruned > 0) {
-    const target = `rows:${pruned} older-than:${cutoff}`
-    await queries.transaction((tx) => audit(tx, { at, actor: "operator", action: "audit.prune", target }))
   }
   return { older_than: cutoff, rows: pruned }
 }
