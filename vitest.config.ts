@@ -10,6 +10,12 @@ export default defineConfig({
     include: ["{apps,packages}/*/{src,test}/**/*.test.ts", "{scripts,infra,test}/**/*.test.ts"],
     globalSetup: "test/global-setup.ts",
     setupFiles: ["test/fixed-seed.ts", "test/real-timers.ts"],
+    tags: [
+      {
+        name: "long",
+        description: "Costs a processor many seconds: `pnpm test` leaves it out, `pnpm test:all` and CI run it.",
+      },
+    ],
     // Many tests start processes and wait for them: two workers leave a third of two cores idle, three a quarter.
     maxWorkers: Math.max(3, Math.floor(availableParallelism() / 2)),
     // A worker loads each module once for all its files, which halves what short files cost. A test that changes the

@@ -1,3 +1,4 @@
+// @module-tag long
 import { readdir } from "node:fs/promises"
 import { connect } from "node:net"
 import { join } from "node:path"

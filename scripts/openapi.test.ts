@@ -1,3 +1,4 @@
+// @module-tag long
 import { execFileSync, spawnSync } from "node:child_process"
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { createRequire } from "node:module"

@@ -153,6 +153,7 @@ describe.skipIf(noBrowser)("the client library in a page", () => {
 
   test(
     "tabs that make the same payments at once, and crash at any request, pay each once",
+    { tags: ["long"], timeout: full ? 600_000 : 90_000 },
     async () => {
       const ids = Array.from({ length: full ? 40 : 6 }, (_, index) => `tab-payment-${index}`)
       const rpc = createSolanaRpc(instance.chainUrl)
@@ -211,6 +212,5 @@ describe.skipIf(noBrowser)("the client library in a page", () => {
       const balances = ids.map(async (id) => (await rpc.getBalance(address(recipientOf(id))).send()).value)
       expect(await Promise.all(balances)).toEqual(ids.map(() => amount))
     },
-    full ? 600_000 : 90_000,
   )
 })

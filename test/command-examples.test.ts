@@ -1,4 +1,5 @@
 // Every example of every command's help, run as it stands against all services.
+// @module-tag long
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"

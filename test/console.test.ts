@@ -1,4 +1,5 @@
 // The console in a real browser, on real services: a key's whole life, a version published by a dropped file, and attacks on both.
+// @module-tag long
 import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"

@@ -1,4 +1,5 @@
 // Goes through the table of docs/decisions/resources.md: while somebody fills a resource, others are served.
+// @module-tag long
 import * as events from "node:events"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"

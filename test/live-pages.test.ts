@@ -1,4 +1,5 @@
 // Live data in a real browser, on real services, by the copy's own key: nobody clicks, nobody pastes.
+// @module-tag long
 import { WebSocket } from "ws"
 import { createPlatform, createSession, createStream } from "@svc/client"
 import type { Page } from "playwright-core"

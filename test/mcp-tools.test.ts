@@ -132,7 +132,7 @@ test("it finds data, waits for a change that matches a condition, and filters re
   })
 })
 
-test("of 1,000 changes with calls at any time between them, each is reported once", async () => {
+test("of 1,000 changes with calls at any time between them, each is reported once", { tags: ["long"] }, async () => {
   const view = { stack: "transfers", view: "SolTransfer/list" }
   const fields = ["amount.lamports"]
   const { next } = createRandom()

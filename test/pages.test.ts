@@ -1,4 +1,5 @@
 // The documentation as people read it, in a real browser.
+// @module-tag long
 import { createWallet } from "@svc/testing/wallet"
 import type { Page } from "playwright-core"
 import { beforeAll, describe, expect, test } from "vitest"

@@ -1,5 +1,6 @@
 // The shipped Kubernetes overlay of more than one relay, without Kubernetes: cluster.ts says how. Needs root, kubectl and
 // the Debian packages iproute2, nftables and nginx.
+// @module-tag long
 import assert from "node:assert/strict"
 import { execFileSync, spawnSync } from "node:child_process"
 import { once } from "node:events"

@@ -41,6 +41,9 @@ const run = async (app: App, args: readonly string[], env: Env = {}) => {
   return { code, stdout: child.stdout(), stderr: child.stderr() }
 }
 
+/** These start processes that take seconds, or wait for a deadline. */
+const long = { tags: ["long"] }
+
 const checks = { "docs-server": docsChecks, relay: relayChecks, "platform-api": platformChecks }
 
 /** What `doctor --json` prints, without the start of a process. */
@@ -168,7 +171,7 @@ test("a sound installation passes in every service", async () => {
   expect(findings.filter(({ check, verdict }) => verdict !== "pass" && check !== "packages")).toEqual([])
 })
 
-test("programs that load slowly, as on a busy machine, aren't taken for a database that is late", async () => {
+test("programs that load slowly, as on a busy machine, aren't taken for a database that is late", long, async () => {
   const preload = join(folder, "slow-load.mjs")
   writeFileSync(
     preload,
@@ -390,7 +393,7 @@ test("a replica at the public URL that serves other keys is found", async () => 
   expect(findings).toContainEqual(expect.objectContaining({ check: "signing-key", verdict: "fail" }))
 })
 
-test("several platform processes that count limits for themselves are found", async () => {
+test("several platform processes that count limits for themselves are found", long, async () => {
   const alone = { ...sound["platform-api"], SVC_LIMITS_URL: "" }
   const runs = await Promise.all([1, 2].map(() => startService("platform-api", alone)))
   const found = async (env: Env) =>
@@ -457,7 +460,7 @@ test("a store that accepts connections and stays silent is found, and the check 
   ])
 })
 
-test("too few open files for the connections are found", async () => {
+test("too few open files for the connections are found", long, async () => {
   const command = `ulimit -n 1024; exec ${process.execPath} src/main.ts doctor --json`
   const child = startProcess("sh", ["-c", command], { cwd: join(root, "apps/relay"), env: sound.relay })
   await child.exited
@@ -489,7 +492,7 @@ test("a pooler that shares connections between transactions is found", async (co
   ])
 })
 
-test("a viewer key that was revoked, or belongs to other pages, is found", async () => {
+test("a viewer key that was revoked, or belongs to other pages, is found", long, async () => {
   const { url } = await startService("platform-api", sound["platform-api"])
   const { stdout } = await run(
     "platform-api",
@@ -582,7 +585,7 @@ test("the host in a database URL's query counts, as for the service", async () =
   expect(findings).toContainEqual(expect.objectContaining({ check: "database", verdict: "pass" }))
 })
 
-test("a silent name server is named, and the database isn't blamed for it", async () => {
+test("a silent name server is named, and the database isn't blamed for it", long, async () => {
   const silent = createSocket("udp4").bind({ address: "127.0.0.77", port: 53 })
   await once(silent, "listening")
   const names = join(folder, "resolv.conf")

@@ -72,7 +72,7 @@ const withoutNode = (process.env["PATH"] ?? "")
   .join(":")
 
 // Some commands start five processes.
-const patience = { timeout: 120_000 }
+const patience = { tags: ["long"], timeout: 120_000 }
 
 describe.skipIf(isMissing && process.env["CI"] === undefined)("the page's commands", patience, () => {
   let folder: string

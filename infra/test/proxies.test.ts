@@ -1,5 +1,6 @@
 // The shipped configurations of HAProxy, nginx and Caddy in front of services that report what reached them, and against slow clients
 // (slowhttptest; `pnpm fuzz`). Needs the Debian packages haproxy, nginx, caddy and slowhttptest; CI has them.
+// @module-tag long
 import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
 import { once } from "node:events"

@@ -1,4 +1,5 @@
 // A start that fails says why: one JSON line with the reason, the setting and the next step, and nothing that isn't JSON.
+// @module-tag long
 import { execFileSync, spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { createServer, type AddressInfo } from "node:net"

@@ -1,5 +1,6 @@
 // compose.yaml with compose.scaled.yaml as shipped, without a container engine: each replica is a process in its own
 // network namespace, with the names, networks, secrets and environment of its service. Needs root and Debian's iproute2.
+// @module-tag long
 import assert from "node:assert/strict"
 import { execFileSync } from "node:child_process"
 import { once } from "node:events"

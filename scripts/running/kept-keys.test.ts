@@ -1,3 +1,4 @@
+// @module-tag long
 import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 

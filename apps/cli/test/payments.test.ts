@@ -255,6 +255,7 @@ describe("with a provider that returns wrong results", () => {
 
   test.each(lies)(
     "that %s: every command and tool reports what became of its payment",
+    { tags: ["long"], timeout: 120_000 },
     async (name, lie) => {
       for (const lands of [true, false]) {
         const made = Object.entries(paths).map(async ([path, run], index) => {
@@ -284,7 +285,6 @@ describe("with a provider that returns wrong results", () => {
         }
       }
     },
-    120_000,
   )
 })
 

@@ -1,4 +1,5 @@
 // What a backup saved comes back whole, and only into an empty database.
+// @module-tag long
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"

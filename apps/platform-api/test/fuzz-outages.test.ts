@@ -1,3 +1,4 @@
+// @module-tag long
 import { setTimeout as pass } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { createRandom, type FaultyNetwork, startFaultyNetwork, startPostgres, type TestPostgres } from "@svc/testing"

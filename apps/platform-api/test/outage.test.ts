@@ -71,7 +71,7 @@ describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the datab
   })
 })
 
-test("a long silence doesn't accumulate connections", async () => {
+test("a long silence doesn't accumulate connections", { tags: ["long"] }, async () => {
   const server = await startPostgres()
   onTestFinished(server.stop)
   const network = await startFaultyNetwork(server.port)

@@ -1,3 +1,4 @@
+// @module-tag long
 import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import { fileURLToPath } from "node:url"
 import postgres from "postgres"

@@ -1,3 +1,4 @@
+// @module-tag long
 import { setTimeout as delay } from "node:timers/promises"
 import { publicJwks } from "@svc/session-token"
 import { postJson, redisProgram, startFaultyNetwork, startRedis } from "@svc/testing"

@@ -1,3 +1,4 @@
+// @module-tag long
 import { providerLies } from "@svc/testing"
 import { expect, test } from "vitest"
 import { prove, type Case } from "./proof.ts"

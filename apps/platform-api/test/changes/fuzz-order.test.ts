@@ -1,3 +1,4 @@
+// @module-tag long
 import { setTimeout as delay } from "node:timers/promises"
 import { expect, test, vi } from "vitest"
 import { DatabaseUnavailable, OutcomeUnknown } from "../../src/db/errors.ts"

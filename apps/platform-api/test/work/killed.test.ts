@@ -1,3 +1,4 @@
+// @module-tag long
 import { createTestDatabase } from "@svc/testing"
 import { afterAll, test, vi } from "vitest"
 import { operate, type Replica, startReplica } from "../program.ts"

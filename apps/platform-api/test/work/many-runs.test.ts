@@ -1,3 +1,4 @@
+// @module-tag long
 import { expect, test, vi } from "vitest"
 import { field, withFields } from "../registry/small-ast.ts"
 import { type TestService, testService } from "../service.ts"
