@@ -24,11 +24,11 @@ export const describeChain = (
 }
 
 const callMs = 2500
-const freshMs = 10_000
+const retryMs = 10_000
 
 /**
- * The provider's genesis hash, as it returned it last; undefined while it hasn't. A caller causes the request, every ten seconds
- * at most: another chain may be behind the same URL by then.
+ * The provider's genesis hash. The first caller causes the request, and the result is kept; undefined while the provider doesn't
+ * return it. After a failure the provider is asked again every ten seconds at most.
  */
 export const createChain = ({ call }: Pick<Upstream, "call">, now: () => number) => {
   let hash: string | undefined
@@ -40,7 +40,7 @@ export const createChain = ({ call }: Pick<Upstream, "call">, now: () => number)
     if (typeof result === "string" && /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(result)) hash = result
   }
   return async (): Promise<string | undefined> => {
-    if (now() - askedAt >= freshMs) {
+    if (hash === undefined && now() - askedAt >= retryMs) {
       askedAt = now()
       asking = ask()
     }

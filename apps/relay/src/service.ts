@@ -15,7 +15,7 @@ import {
   type HttpAuthPlugin,
   type ProxyWarning,
 } from "./auth.ts"
-import { describeChain } from "./chain.ts"
+import { describeChain, createChain } from "./chain.ts"
 import { type Config, readConfig } from "./config.ts"
 import { createMetering } from "./usage/metering.ts"
 import { checkChains, providersOf } from "./providers.ts"
@@ -81,8 +81,8 @@ const openTransactions = async (config: Config, log: Logger, runtime: Runtime) =
       onLoss: (loss) => log.warn(loss, "usage records were lost"),
     })
   const { upstreamUrl, readFallbackUrls: fallbacks, sendUrl: send } = config
-  const urls = { first: upstreamUrl, fallbacks, send }
-  const { genesisHash, reads, sender, redact, close } = openUpstreams(urls, now, log)
+  const { first, reads, sender, redact, close } = openUpstreams({ first: upstreamUrl, fallbacks, send }, now, log)
+  const genesisHash = createChain(first, now)
   const connect = () => import("redis")
   const about = { service: "relay", replicaId: randomId(), now, connect, log, call: clientSpan } as const
   const limits = await openLimits(config.limits, about)

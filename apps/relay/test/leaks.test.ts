@@ -65,8 +65,7 @@ test("usage records, metrics, traces and logs never contain a transaction, signa
   for (const script of [
     (r: Parameters<typeof result>[0]) => rpcError(r, { code: -32002, message: `at ${rpc.url} with ${rpcKey}`, data }),
     (r: Parameters<typeof result>[0]) => result(r, JSON.stringify(signature)),
-    (r: Parameters<typeof result>[0]) =>
-      result(r, `{"context":{"slot":1},"value":{"err":null,"logs":["${programLog}"]}}`),
+    (r: Parameters<typeof result>[0]) => result(r, `{"context":{"slot":1},"value":{"logs":["${programLog}"]}}`),
     () => ({ after: "reset" as const }),
     () => ({ write: "nonsense\r\n\r\n", after: "end" as const }),
   ]) {

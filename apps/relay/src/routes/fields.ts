@@ -60,15 +60,6 @@ export const withSlot = (result: unknown) => {
   return { value, contextSlot: context.slot }
 }
 
-/** Checks that a result that names its slot isn't from before another one: a provider may ignore `minContextSlot`. */
-export const notBefore = (slot: string) =>
-  z.looseObject({
-    contextSlot: z
-      .unknown()
-      .refine((own) => BigInt(u64Text(own) ?? 0) >= BigInt(slot))
-      .optional(),
-  })
-
 /** The same, but with the members of the value next to the slot. */
 export const flatWithSlot = (result: unknown) => {
   const { context, value } = inContextFlat.parse(result)

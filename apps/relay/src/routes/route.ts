@@ -3,7 +3,6 @@ import type { RelayScope } from "@svc/session-token"
 import type { z } from "zod"
 import type { BadRequestCode } from "../errors.ts"
 import type { Relay, RelayEnv } from "../relay.ts"
-import { notBefore } from "./fields.ts"
 
 /** The class of a request, which decides its rate bucket, its places and its upstream timeout. */
 export type RequestClass = "inspect" | "status" | "send"
@@ -48,9 +47,7 @@ export const readRoute = <const D extends Definition>(
   register: (app, relay) => {
     app.openapi(relay.route<Definition>(definition), async (c) => {
       const body = c.req.valid("json") as z.output<D["request"]>
-      const { minContextSlot: least } = body as { minContextSlot?: string | null }
-      const read = least == null ? arrange : (result: unknown) => notBefore(least).parse(arrange(result))
-      return c.json(await relay.read<Definition>(c, definition, params(body, relay.rules(c)), read), 200)
+      return c.json(await relay.read<Definition>(c, definition, params(body, relay.rules(c)), arrange), 200)
     })
   },
 })

@@ -22,7 +22,7 @@ export const health = createRoute({
   operationId: "health",
   summary: "Health",
   description:
-    "Returns whether the relay is up and whether its routes are enabled. With `chain=true` also the provider's chain, which the relay requests by `getGenesisHash`, every ten seconds at most.",
+    "Returns whether the relay is up and whether its routes are enabled. With `chain=true` also the provider's chain, which the relay requests once, by `getGenesisHash`.",
   request: {
     query: z.object({
       chain: z.enum(["true", "false"]).optional().meta({ description: "Whether to return the provider's chain" }),

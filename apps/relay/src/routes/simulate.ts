@@ -51,8 +51,8 @@ const response = z.object({
   replacementBlockhash: z.object({ blockhash: z.string(), lastValidBlockHeight: fields.exactU64 }).nullable(),
 })
 
-// A member that the provider omits is null, but `err: null` means success.
-const absent = Object.fromEntries(Object.keys(response.shape).flatMap((name) => (name === "err" ? [] : [[name, null]])))
+// A member that the provider omits is null.
+const absent = Object.fromEntries(Object.keys(response.shape).map((name) => [name, null]))
 
 const checkAccounts = (addresses: readonly string[]): void => {
   if (addresses.length > maxAccounts) {

@@ -25,20 +25,10 @@ const isWorthAnother = (response: ReadOutcome<unknown>): boolean =>
  * Makes the reads of a first upstream and its fallbacks. An upstream that failed is asked last for 10 s; of several, the one
  * with the oldest failure is asked first. Its next success ends that.
  * @param now a monotonic clock, in milliseconds
- * @param isOnChain whether a fallback is known to be on the first one's chain; others aren't asked
  */
-export const createReads = (
-  upstreams: readonly Upstream[],
-  now: () => number,
-  isOnChain: (index: number) => Promise<boolean>,
-) => {
+export const createReads = (upstreams: readonly Upstream[], now: () => number) => {
   const failedAt = upstreams.map(() => -Infinity)
   let answering = 0
-  // While the first one responds: once it is down, its chain can't be asked anymore.
-  const compareChains = (): void => {
-    for (let index = 1; index < upstreams.length; index++) void isOnChain(index)
-  }
-  compareChains()
 
   const inOrder = (): number[] => {
     const time = now()
@@ -83,17 +73,12 @@ export const createReads = (
       timeoutMs: number,
       onResponse: (kind: UpstreamResponse["kind"]) => void,
     ): Promise<ReadOutcome<Value>> => {
-      compareChains()
       const deadline = now() + timeoutMs
       const order = inOrder()
       let response: ReadOutcome<Value> = { kind: "malformed" }
       for (const [asked, index] of order.entries()) {
         const upstream = upstreams[index]
         if (upstream === undefined) continue
-        if (index > 0 && !(await isOnChain(index))) {
-          upstream.report("it isn't known to be on the first provider's chain")
-          continue
-        }
         // The first one's share is a part of the whole time: the clock hasn't moved yet.
         const share = asked === 0 ? timeoutMs / order.length : (deadline - now()) / (order.length - asked)
         response = await askOne(upstream, read, params, Math.max(1, share))

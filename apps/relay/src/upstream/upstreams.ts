@@ -1,5 +1,4 @@
 import type { Logger } from "@svc/program"
-import { createChain } from "../chain.ts"
 import { createReads } from "./reads.ts"
 import { createUpstream, type Upstream } from "./upstream.ts"
 import { upstreamName } from "../metrics.ts"
@@ -24,19 +23,11 @@ export const openUpstreams = (
   }
   const readUrls = [...new Set([urls.first, ...urls.fallbacks])]
   const readers = readUrls.map((url, index) => openOne(url, upstreamName(index)))
-  const hashes = readers.map((reader) => createChain(reader, now))
-  const genesisHash = async (): Promise<string | undefined> => hashes[0]?.()
-  const onChain = new Set<number>()
-  const isOnChain = async (index: number): Promise<boolean> => {
-    if (onChain.has(index)) return true
-    const [own, first] = await Promise.all([hashes[index]?.(), genesisHash()])
-    if (own !== undefined && own === first) onChain.add(index)
-    return onChain.has(index)
-  }
-  const reads = createReads(readers, now, isOnChain)
+  const reads = createReads(readers, now)
   const sender = openOne(urls.send ?? urls.first, "send")
+  const first = openOne(urls.first, upstreamName(0))
   const close = async (): Promise<void> => {
     await Promise.all([...open.values()].map((upstream) => upstream.close()))
   }
-  return { genesisHash, reads, sender, redact: createRedact(...open.keys()), close }
+  return { first, reads, sender, redact: createRedact(...open.keys()), close }
 }
