@@ -81,7 +81,11 @@ const openTransactions = async (config: Config, log: Logger, runtime: Runtime) =
       onLoss: (loss) => log.warn(loss, "usage records were lost"),
     })
   const { upstreamUrl, readFallbackUrls: fallbacks, sendUrl: send } = config
-  const { first, reads, sender, redact, close } = openUpstreams({ first: upstreamUrl, fallbacks, send }, now, log)
+  const { first, exclude, reads, sender, redact, close } = openUpstreams(
+    { first: upstreamUrl, fallbacks, send },
+    now,
+    log,
+  )
   const genesisHash = createChain(first, now)
   const connect = () => import("redis")
   const about = { service: "relay", replicaId: randomId(), now, connect, log, call: clientSpan } as const
@@ -102,6 +106,7 @@ const openTransactions = async (config: Config, log: Logger, runtime: Runtime) =
       const hash = await genesisHash()
       return hash === undefined ? undefined : describeChain(hash, config)
     },
+    exclude,
     reads,
     sender,
     redact,
@@ -111,12 +116,26 @@ const openTransactions = async (config: Config, log: Logger, runtime: Runtime) =
   }
 }
 
-/** Warns of a provider on another chain than the first one, and of a clock that is wrong. */
-const warnOfChains = async (config: Config, log: Logger, { wallClock }: Runtime): Promise<void> => {
-  const { chains, clock } = await checkChains(providersOf(config), wallClock)
+const recheckMs = 60_000
+
+/**
+ * Warns of a provider on another chain than the first one, which reads don't use then, and of a clock that is wrong. A provider that
+ * doesn't report its chain is asked again.
+ */
+const checkProviders = async (
+  config: Config,
+  log: Logger,
+  exclude: (url: string) => void,
+  runtime: Runtime,
+): Promise<void> => {
+  const { chains, clock } = await checkChains(providersOf(config), runtime.wallClock)
   for (const finding of [...chains.map((chain) => chain.finding), ...clock]) {
     if (finding?.verdict === "fail") log.warn({ next: finding.next }, finding.text)
   }
+  const isFirstKnown = chains[0]?.finding !== undefined
+  for (const { provider, finding } of chains) if (isFirstKnown && finding?.verdict === "fail") exclude(provider.url)
+  if (config.readFallbackUrls.length === 0 || chains.every(({ finding }) => finding !== undefined)) return
+  setTimeout(() => void checkProviders(config, log, exclude, runtime), recheckMs).unref()
 }
 
 /** Starts the relay. Rejects if it can't start; the message is for the operator. */
@@ -151,7 +170,7 @@ export const startService = async (runtime: Runtime) => {
   })
   server.handle(app.fetch)
   log.info({ host: server.host, port: server.port, transactions: config.enabled }, "listening")
-  if (transactions !== undefined) void warnOfChains(config, log, runtime)
+  if (transactions !== undefined) void checkProviders(config, log, transactions.exclude, runtime)
   const close = async (): Promise<void> => {
     await server.close()
     // A send whose client has left has no connection any more, but it still continues.

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net"
 import { freePort, postJson } from "@svc/testing"
 import { expect, onTestFinished, test, vi } from "vitest"
 import { startService as start, testReceiver } from "../../../test/start-service.ts"
-import { result } from "./fake-rpc.ts"
+import { raw, result } from "./fake-rpc.ts"
 import { startRelay, testRpc } from "./fixture.ts"
 import { anyTransaction } from "./transactions.ts"
 
@@ -47,15 +47,22 @@ test("an unprotected relay warns, and a second time if a proxy is trusted", asyn
   expect(service.child.stdout()).toMatch(/"warn".*SVC_TRUSTED_PROXY_CIDRS/)
 })
 
-test("a start with a send provider on another chain, or with a clock that is an hour off, warns of it", async () => {
+test("a start with providers on another chain, or with a clock that is an hour off, warns of it, and such a fallback isn't read from", async () => {
   const anHourAgo = new Date(Date.now() - 3_600_000).toUTCString()
   const rpc = await testRpc(undefined, anHourAgo)
   const other = await testRpc("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d")
-  const service = await startService({ ...enabled(rpc.url), SVC_TRANSACTION_SEND_URL: other.url })
+  const service = await startService({
+    ...enabled(rpc.url),
+    SVC_TRANSACTION_SEND_URL: other.url,
+    SVC_TRANSACTION_READ_FALLBACK_URLS: other.url,
+  })
   await service.child.waitFor(
     /"warn".*"next":"Use providers on one chain\.".*SVC_TRANSACTION_SEND_URL is on another chain: mainnet/,
   )
   await service.child.waitFor(/"warn".*"next":"Synchronise.*the clock differs by 3[56]\d\d/)
+  rpc.script(() => raw("", 503))
+  expect((await postJson(`${service.url}/transactions/v1/block-height`, {})).status).toBe(502)
+  expect([rpc.requests.length, other.requests.length]).toEqual([1, 0])
   expect(await service.stop()).toBe(0)
 })
 

@@ -28,6 +28,7 @@ const isWorthAnother = (response: ReadOutcome<unknown>): boolean =>
  */
 export const createReads = (upstreams: readonly Upstream[], now: () => number) => {
   const failedAt = upstreams.map(() => -Infinity)
+  const excluded = new Set<number>()
   let answering = 0
 
   const inOrder = (): number[] => {
@@ -38,7 +39,8 @@ export const createReads = (upstreams: readonly Upstream[], now: () => number) =
     }
     // The sort is stable: upstreams without a recent failure keep the order of the settings, before the others. The
     // difference of two of their places is NaN.
-    return upstreams.map((_, index) => index).sort((a, b) => placeOf(a) - placeOf(b) || 0)
+    const asked = upstreams.map((_, index) => index).filter((index) => !excluded.has(index))
+    return asked.sort((a, b) => placeOf(a) - placeOf(b) || 0)
   }
 
   const askOne = <Value>(
@@ -63,6 +65,8 @@ export const createReads = (upstreams: readonly Upstream[], now: () => number) =
     count: upstreams.length,
     /** Which upstream responded last: 0 is the first, 1 the first fallback, and so on. */
     answering: () => answering,
+    /** Never asks this one again: what it says is about another chain. */
+    exclude: (index: number): void => void excluded.add(index),
     /**
      * Asks one upstream after the other until one responds, all within `timeoutMs`. Returns the last failure if none does.
      * @param onResponse called with the outcome of each call

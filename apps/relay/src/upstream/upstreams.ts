@@ -29,5 +29,10 @@ export const openUpstreams = (
   const close = async (): Promise<void> => {
     await Promise.all([...open.values()].map((upstream) => upstream.close()))
   }
-  return { first, reads, sender, redact: createRedact(...open.keys()), close }
+  /** Reads no longer from this fallback. */
+  const exclude = (url: string): void => {
+    const index = readUrls.indexOf(url)
+    if (index > 0) reads.exclude(index)
+  }
+  return { first, exclude, reads, sender, redact: createRedact(...open.keys()), close }
 }
