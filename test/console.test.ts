@@ -94,7 +94,6 @@ const hold = async (path: string, goOn: (route: Route) => Promise<void> = (route
   })
   return { sent: sent.promise, release: released.resolve, times: () => times }
 }
-/** Drops files where a reader would. */
 const drop = async (...texts: string[]): Promise<void> => {
   const data = await page.evaluateHandle((contents) => {
     const transfer = new DataTransfer()

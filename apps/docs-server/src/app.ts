@@ -10,6 +10,7 @@ import { preflightHeaders } from "./site/documents.ts"
 import { errors } from "./errors.ts"
 import { imageType } from "./corpus/files.ts"
 import { describeDocs } from "./document.ts"
+import type { Guard } from "./guard.ts"
 import { type McpDependencies, mcpPaths, mcpRoutes } from "./mcp/routes.ts"
 import { readClientFiles } from "./client-files.ts"
 import { cliRoute, clientModuleRoute, clientRoute, documentRoutes } from "./routes/documents.ts"
@@ -20,7 +21,7 @@ import { decodePath, favicon, rootOf } from "@svc/site"
 
 export type Dependencies = McpDependencies & {
   readonly refreshStacks: () => Promise<void>
-  readonly guard: (host: string | undefined, origin: string | undefined) => boolean
+  readonly guard: Guard
   readonly config: Pick<Config, "requestsPerMinute" | "tarballs">
   /** The URLs of this copy, by their names in the tool's configuration. */
   readonly copy: Readonly<Record<string, string | undefined>>
@@ -65,7 +66,6 @@ const imagePolicy = { "Content-Security-Policy": "default-src 'none'; style-src 
 
 const stacksPath = /^\/stacks(?:\.md|\.html|\/.*)?$/
 
-/** Makes the HTTP app, and the OpenAPI document of its routes. */
 export const createApp = (dependencies: Dependencies) => {
   const { site, config, log, version } = dependencies
   const app = createApi<HttpEnv>({ getPath, ownReasons: false })

@@ -48,7 +48,6 @@ const fields = {
   clientTarball: text("SVC_CLIENT_TARBALL", join(appFolder, "../../packages/client/dist/svc-client.tgz")),
 }
 
-/** The product's own pages. */
 export const ownContent = join(appFolder, "content")
 
 /** Values of placeholders in them, besides URLs: `{session_token_minutes}`. */

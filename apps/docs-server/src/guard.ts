@@ -2,19 +2,14 @@ import { isLoopback } from "@svc/common/loopback"
 
 const hostOf = (host: string): string | undefined => URL.parse(`http://${host}`)?.hostname
 
+type Served = { readonly listenHost: string; readonly baseUrl: string; readonly allowedHosts: readonly string[] }
+export type Guard = (host: string | undefined, origin: string | undefined) => boolean
+
 /**
  * Makes the check of Host and Origin that keeps a web page from reaching a server on its reader's own machine under
  * another name (DNS rebinding). A listener that others can reach checks Host when told its names, and welcomes any origin.
  */
-export const createGuard = ({
-  listenHost,
-  baseUrl,
-  allowedHosts,
-}: {
-  readonly listenHost: string
-  readonly baseUrl: string
-  readonly allowedHosts: readonly string[]
-}): ((host: string | undefined, origin: string | undefined) => boolean) => {
+export const createGuard = ({ listenHost, baseUrl, allowedHosts }: Served): Guard => {
   const names = new Set([
     URL.parse(baseUrl)?.hostname,
     ...allowedHosts.map((name) => hostOf(name) ?? name.toLowerCase()),

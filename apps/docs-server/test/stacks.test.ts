@@ -66,7 +66,6 @@ beforeAll(() =>
   }),
 )
 
-/** The product's own pages, and the registry of the platform above. */
 const serve = async () => {
   const server = await testServer({ SVC_API_URL: api.url })
   const get = (path: string, accept = "text/html") =>

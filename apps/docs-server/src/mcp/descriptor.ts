@@ -1,7 +1,6 @@
 import { z } from "@svc/openapi"
 import type { Corpus } from "../corpus/corpus.ts"
-import { agentFiles, descriptionFor, serverName, titleFor } from "./mcp.ts"
-import { pageUrl } from "@svc/site"
+import { descriptionFor, resourcesOf, serverName, skillName, titleFor } from "./mcp.ts"
 import type { Product } from "@svc/mcp"
 import { type DocsTool, tools } from "./tools.ts"
 
@@ -42,14 +41,6 @@ export type About = {
   readonly tools: readonly DocsTool[]
 }
 
-const describeResources = (corpus: Corpus, baseUrl: string) =>
-  agentFiles.flatMap(({ slug, name }) => {
-    const page = corpus.pages.get(slug)
-    return page === undefined || slug !== "skill"
-      ? []
-      : [{ uri: pageUrl(baseUrl, slug), name, description: page.description, mimeType: "text/markdown" }]
-  })
-
 export const createDescriptor = (
   corpus: Corpus,
   { baseUrl, version, protocolVersions, product, tools: served }: About,
@@ -63,7 +54,8 @@ export const createDescriptor = (
   endpoint: `${baseUrl}/mcp`,
   aliases: [`${baseUrl}/mcp/sse`],
   tools: served.map(({ listed }) => listed),
-  resources: describeResources(corpus, baseUrl),
+  // The others are for agents that have found the server already.
+  resources: resourcesOf(corpus, baseUrl).flatMap(({ title: _title, ...one }) => (one.name === skillName ? [one] : [])),
   prompts: [] as string[],
 })
 

@@ -1,10 +1,13 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from "@modelcontextprotocol/server"
 import { type Product, serveTools, ToolError } from "@svc/mcp"
 import { pageUrl } from "@svc/site"
+import type { Corpus } from "../corpus/corpus.ts"
 import { findPage, readReference } from "../corpus/slug.ts"
 import type { Library, ToolAnswer } from "./tools.ts"
 
 export const serverName = "svc-docs"
+export const skillName = "svc-platform"
+const markdown = "text/markdown"
 
 export const titleFor = ({ name }: Product): string => `${name} documentation`
 
@@ -12,10 +15,17 @@ export const descriptionFor = (product: Product): string =>
   `${titleFor(product)} for software agents: search it, read pages and sections as Markdown. Read-only, without sign-in.`
 
 /** The files for agents, if the folder has them, and their resource names. */
-export const agentFiles = [
-  { slug: "skill", name: "svc-platform" },
+const agentFiles = [
+  { slug: "skill", name: skillName },
   { slug: "agent", name: "svc-agent" },
 ]
+
+export const resourcesOf = ({ pages }: Corpus, baseUrl: string) =>
+  agentFiles.flatMap(({ slug, name }) => {
+    const { title, description } = pages.get(slug) ?? {}
+    if (title === undefined || description === undefined) return []
+    return [{ uri: pageUrl(baseUrl, slug), name, title, description, mimeType: markdown }]
+  })
 
 const instructionsFor = ({ name, about }: Product, hasStacks: boolean): string =>
   `This server has the documentation of ${name}. ${about === "" ? "" : `${about} `}To answer a question about it, call search_docs with the few words ` +
@@ -26,7 +36,6 @@ const instructionsFor = ({ name, about }: Product, hasStacks: boolean): string =
 
 // The most that the protocol allows in one response.
 const mostProposals = 100
-const markdown = "text/markdown"
 const aboutPages = { title: "Documentation page", description: "A page by its slug, as Markdown.", mimeType: markdown }
 // Pages change with a deployment or while an author edits them: a minute is short enough for both.
 const hint = { ttlMs: 60_000, cacheScope: "public" } as const
@@ -63,14 +72,7 @@ export const createDocsServer = (library: Library, version: string): Server => {
     { instructions, capabilities, cacheHints },
   )
   serveTools(server, tools, { begin: () => ({ call: library, end: () => {} }), succeeded, failed })
-  server.setRequestHandler("resources/list", () => ({
-    resources: agentFiles.flatMap(({ slug, name }) => {
-      const page = corpus.pages.get(slug)
-      if (page === undefined) return []
-      const { title, description } = page
-      return [{ uri: pageUrl(baseUrl, slug), name, title, description, mimeType: markdown }]
-    }),
-  }))
+  server.setRequestHandler("resources/list", () => ({ resources: resourcesOf(corpus, baseUrl) }))
   server.setRequestHandler("resources/templates/list", () => ({
     resourceTemplates: [{ name: "page", uriTemplate: pageTemplate, ...aboutPages }],
   }))

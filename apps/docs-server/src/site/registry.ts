@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises"
 import { readAtMost } from "@svc/common/read-at-most"
-import type { Logger } from "@svc/program"
+import type { Logger, Runtime } from "@svc/program"
 import {
   changeSchema,
   longestStackPage,
@@ -59,30 +59,20 @@ type ListPage = { readonly text: string; readonly etag: string; readonly next: U
 const readText = async (response: Response): Promise<string> =>
   (await readAtMost(response, most.bytes, "the registry's response is too large")).toString()
 
-/**
- * Keeps a copy of the platform's public stacks, so that they can be shown and searched while the API is away.
- * @param readFrom where the API is reached
- * @param apiUrl where readers reach it
- * @param now milliseconds on a clock that never goes back
- * @param onChange called after the stacks changed
- */
-export const createRegistry = ({
-  readFrom,
-  apiUrl,
-  baseUrl,
-  now,
-  wallClock,
-  onChange,
-  log,
-}: {
+type RegistryOptions = Pick<Runtime, "now" | "wallClock"> & {
+  /** Where the API is reached. */
   readonly readFrom: string
+  /** Where readers reach it. */
   readonly apiUrl: string
   readonly baseUrl: string
-  readonly now: () => number
-  readonly wallClock: () => number
+  /** Called after the stacks changed. */
   readonly onChange: () => void
   readonly log: Pick<Logger, "info" | "warn">
-}) => {
+}
+
+/** Keeps a copy of the platform's public stacks, so that they can be shown and searched while the API is away. */
+export const createRegistry = (options: RegistryOptions) => {
+  const { readFrom, apiUrl, baseUrl, now, wallClock, onChange, log } = options
   const stopping = new AbortController()
   let copy: RegistryCopy | undefined
   let readAt = 0

@@ -32,7 +32,6 @@ const Facts = ({ rows }: { readonly rows: readonly Row[] }) => (
   </dl>
 )
 
-/** Who the account is, since when, and which limits hold for it. */
 export const AccountView = ({ profile }: { readonly profile: Reading<Profile> }) => {
   const { isPerson, keysPath } = useApi()
   const keysAt = `${keysPath}?limit=100`

@@ -10,7 +10,6 @@ export type Asked = {
   readonly body?: object
   /** The body as JSON text, in place of `body`: numbers keep all their digits. */
   readonly json?: string
-  /** Whether the response is a stream of events. */
   readonly isStream?: boolean
   /** The same request with the same value is done once. */
   readonly idempotencyKey?: string

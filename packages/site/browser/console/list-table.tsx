@@ -6,7 +6,6 @@ type Props = Omit<TableProps, "readMore"> & {
   readonly list: Pick<Listing<unknown>, "items" | "error" | "readMore">
 }
 
-/** What stands in a place that isn't read yet. */
 export const NotRead = () => (
   <p class="muted" role="status">
     Reading…

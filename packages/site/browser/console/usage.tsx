@@ -34,7 +34,6 @@ const linesOf = (usage: Usage, dates: readonly string[]): readonly Line[] => {
   return [...named, { name: `${others.length} other keys`, values }]
 }
 
-/** Requests a day, a bar of one piece for each key. */
 const UsageChart = ({ usage }: { readonly usage: Usage }) => {
   const from = Date.parse(usage.from)
   const length = Math.round((Date.parse(usage.to) - from) / dayMs) + 1

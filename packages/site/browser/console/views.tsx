@@ -98,22 +98,20 @@ const useFocusKept = (title: RefObject<HTMLElement | null>): void =>
     }
   }, [])
 
+type Props = {
+  readonly first: MintedKey | undefined
+  /** Whether somebody has just signed in here. */
+  readonly isNew: boolean
+  readonly onSignOut: (note?: string) => void
+}
+
 /** What it holds, or why that can't be shown. */
 const Shown = ({ children }: { readonly children: ComponentChildren }) => {
   const [error] = useErrorBoundary()
   return error === undefined ? <>{children}</> : <Failure error={unexpected(error)} isWhole />
 }
 
-export const Views = ({
-  first,
-  isNew,
-  onSignOut,
-}: {
-  readonly first: MintedKey | undefined
-  /** Whether somebody has just signed in here. */
-  readonly isNew: boolean
-  readonly onSignOut: (note?: string) => void
-}) => {
+export const Views = ({ first, isNew, onSignOut }: Props) => {
   const place = usePlace()
   const name = place.view
   const named = Object.hasOwn(views, name) ? views[name] : undefined

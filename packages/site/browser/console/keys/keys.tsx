@@ -20,18 +20,14 @@ const StatusOf = ({ apiKey, keys }: { readonly apiKey: ApiKey; readonly keys: re
   </>
 )
 
-/**
- * The account's keys, and all that can be done to them.
- * @param onMade shows a new key, whether or not this view is still open; `replacesOwn`: it replaces the console's key
- * @param onEnded says that the console's own key has ended
- */
-export const KeysView = ({
-  onMade,
-  onEnded,
-}: {
+type Props = {
+  /** Shows a new key, whether or not this view is still open. `replacesOwn`: it replaces the console's key. */
   readonly onMade: (made: MintedKey, replacesOwn: boolean) => void
+  /** Says that the console's own key has ended. */
   readonly onEnded: (note: string) => void
-}) => {
+}
+
+export const KeysView = ({ onMade, onEnded }: Props) => {
   const { ask, keysPath } = useApi()
   const list = useList<ApiKey>(`${keysPath}?limit=100`)
   const [pending, setPending] = useState<Pending>()

@@ -29,14 +29,13 @@ const kinds = [
 
 const noWish: Wish = { kind: "secret", name: "", origin: "", days: "" }
 
-/** Mints a key. @param onLost after a failure that may have come too late: the key may exist */
-export const MintForm = ({
-  onMade,
-  onLost,
-}: {
+type Props = {
   readonly onMade: (made: MintedKey) => void
+  /** After a failure that may have come too late: the key may exist. */
   readonly onLost: () => void
-}) => {
+}
+
+export const MintForm = ({ onMade, onLost }: Props) => {
   const { ask, keysPath } = useApi()
   const [wish, setWish] = useState<Wish>(noWish)
   const { error, isBusy, attempt } = useTry()

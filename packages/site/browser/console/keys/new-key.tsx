@@ -10,7 +10,6 @@ type Props = {
   readonly onDone: () => void
 }
 
-/** A new key, for as long as this stands. */
 export const NewKey = ({ made, onUse, onDone }: Props) => {
   const place = useRef<HTMLElement>(null)
   useEffect(() => place.current?.focus(), [made])

@@ -23,7 +23,6 @@ type Props = {
   readonly onDiscard: () => void
 }
 
-/** Under which name a file is published, and how a new spec begins. */
 const DraftFields = ({ wish, isBusy, onChange, onCheck, onDiscard }: Props) => (
   <form
     class="fields"
@@ -72,7 +71,6 @@ type Judged = {
 
 const sizeOf = (bytes: number): string => (bytes < 1024 ? `${bytes} bytes` : `${Math.ceil(bytes / 1024)} kB`)
 
-/** A file that is to be published: checked by the platform, then confirmed. */
 export const Draft = ({ ast, onDiscard }: { readonly ast: AstFile; readonly onDiscard: () => void }) => {
   const api = useApi()
   const [wish, setWish] = useState<Wish>({ name: ast.stackName, websocketUrl: "", visibility: "private" })

@@ -14,7 +14,6 @@ import { isOver, Status } from "./status.tsx"
 const lookMs = 2000
 const untilOver = (run: RunWithSteps): number | undefined => (isOver(run) ? undefined : lookMs)
 
-/** The build that a run started, once there is one. */
 const useBuild = (run: RunWithSteps | undefined): BuildWithEvents | undefined => {
   const began = run?.steps.find(({ name }) => name === "build")?.started_at ?? undefined
   const everyMs = run && untilOver(run)
@@ -30,7 +29,6 @@ type Line = { readonly at: string; readonly text: string }
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" })
 
-/** What happened to a run, its steps and its build, in order. */
 const linesOf = (run: RunWithSteps, build: BuildWithEvents | undefined): readonly Line[] => {
   const lines: { at: string | null; text: string }[] = [{ at: run.created_at, text: `run ${run.id}: taken` }]
   for (const { name, status, started_at: began, completed_at: ended, error_message: message } of run.steps) {
@@ -81,7 +79,6 @@ const verbsOf: Readonly<Record<string, readonly Verb[]>> = {
   cancelled: ["retry"],
 } satisfies Record<RunWithSteps["status"], readonly Verb[]>
 
-/** A run: its steps as they happen, and what its owner can do. */
 export const RunView = ({ id }: { readonly id: number }) => {
   const { ask, isPerson } = useApi()
   const path = `/api/automation/runs/${id}`

@@ -26,7 +26,6 @@ const Difference = ({ path }: { readonly path: string }) => {
   )
 }
 
-/** A spec: what it is, its versions and their differences, its deployments and runs. */
 export const SpecView = ({ id }: { readonly id: number }) => {
   const path = `/api/specs/${id}`
   const versionsPath = `${path}/versions?limit=50`
