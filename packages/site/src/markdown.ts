@@ -36,13 +36,6 @@ export type SitePage = {
   readonly rows: readonly Row[]
 }
 
-type Outline = {
-  /** Where the page may be cut: the first character of every block, ascending, 0 first. */
-  readonly cuts: readonly number[]
-  readonly sections: readonly Section[]
-  readonly lead: string
-}
-
 // Each list is two levels. The parser's own bound is above this one: it would drop all that follows.
 const deepestBlock = 80
 const mostNesting = 100
@@ -163,7 +156,7 @@ export const outline = (
   bodyStart: number,
   blocks: Blocks = blocksOf(markdown, bodyStart),
   wantsLead = true,
-): Outline => {
+) => {
   const body = markdown.slice(bodyStart)
   const starts = lineStarts(body)
   const cuts = new Set([0, bodyStart])
@@ -194,6 +187,7 @@ export const outline = (
       lead = plainText(content)
   }
   return {
+    /** Where the page may be cut: the first character of every block, ascending, 0 first. */
     cuts: [...cuts].filter((cut) => cut === 0 || cut < markdown.length).sort((a, b) => a - b),
     sections: closeSections(headings, markdown.length),
     lead,

@@ -184,6 +184,6 @@ test("the program of the svc-consume skill pays once, even if it is killed and r
   // While it waits, it says for what.
   const waits = expect.stringMatching(/in a block \(\w+\), waiting until it is final/)
   expect(await endOf(start())).toEqual([0, waits, expect.stringMatching(/^landed \w{86,88}\n$/)])
-  expect(await balanceOf(instance, recipient)).toBe(1_000_000)
+  expect(await balanceOf(instance, recipient)).toBe(1_000_000n)
   await proxy.close()
 }, 120_000)

@@ -1,5 +1,5 @@
 // What a reader of a page has beforehand: an agent's key, a session token, a funded account and signed transactions.
-import { type Address, createKeyPairSignerFromBytes } from "@solana/kit"
+import { type Address, createKeyPairSignerFromBytes, createSolanaRpc, lamports } from "@solana/kit"
 import { postJson } from "@svc/testing"
 import { messageOf } from "@svc/testing/solana"
 import { generateKeyPairSync } from "node:crypto"
@@ -24,7 +24,6 @@ type Answer = {
   readonly id: number
   readonly api_key: string
   readonly token: string
-  readonly result: { readonly value: unknown }
 }
 
 /** The 64 bytes of a new account, secret and public half, as Solana's tools keep them. */
@@ -35,21 +34,17 @@ export const newKeyPair = (): Uint8Array => {
 
 export const newAddress = async (): Promise<Address> => (await createKeyPairSignerFromBytes(newKeyPair())).address
 
-const rpc = (instance: Instance, method: string, ...params: unknown[]): Promise<Answer> =>
-  post(instance.chainUrl, { jsonrpc: "2.0", id: 1, method, params })
-
-export const fund = async (instance: Instance, account: Address): Promise<void> => {
-  await rpc(instance, "requestAirdrop", account, 1_000_000_000)
-}
+export const fund = ({ chainUrl }: Instance, account: Address) =>
+  createSolanaRpc(chainUrl).requestAirdrop(account, lamports(1_000_000_000n)).send()
 
 /** What an account holds, in lamports, as far as the chain has confirmed. */
-export const balanceOf = async (instance: Instance, account: Address): Promise<unknown> =>
-  (await rpc(instance, "getBalance", account, { commitment: "confirmed" })).result.value
+export const balanceOf = async ({ chainUrl }: Instance, account: Address): Promise<bigint> =>
+  (await createSolanaRpc(chainUrl).getBalance(account, { commitment: "confirmed" }).send()).value
 
-const signedTransfer = async ({ chainUrl }: Instance, lamports: bigint) => {
+const signedTransfer = async ({ chainUrl }: Instance, amount: bigint) => {
   const wallet = await createWallet(chainUrl)
   await wallet.fund(1_000_000_000n)
-  return wallet.signTransfer(lamports)
+  return wallet.signTransfer(amount)
 }
 
 const stacks = join(import.meta.dirname, "../../../platform-api/stacks")

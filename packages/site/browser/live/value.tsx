@@ -1,3 +1,4 @@
+import { createElement } from "preact"
 import { CopyButton } from "./copy-button.tsx"
 import { show } from "./values.ts"
 
@@ -18,15 +19,8 @@ export const Value = ({ path, value, most = 16, href }: Props) => {
       </time>
     )
   if (full === undefined && href === undefined) return <>{text}</>
-  const whole = full?.slice(0, 300)
-  const shown =
-    href === undefined ? (
-      <span title={whole}>{text}</span>
-    ) : (
-      <a href={href} title={whole}>
-        {text}
-      </a>
-    )
+  const title = full?.slice(0, 300)
+  const shown = createElement(href === undefined ? "span" : "a", { href, title }, text)
   if (full === undefined) return shown
   return (
     <span class="long">
