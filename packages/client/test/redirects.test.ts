@@ -28,3 +28,20 @@ test("a browser tells of a redirect that its status is 0", async () => {
   const platform = createPlatform({ apiUrl: "https://api.example", fetch: opaque })
   await expect(platform.registry.list()).rejects.toMatchObject({ code: "unexpected-answer", retryable: true })
 })
+
+test.each(["svc_ak_x\ny", "svc_ak_x\u200b", "\ufeffsvc_ak_x\0", "“svc_ak_x”"])(
+  "the service rejects a key that no header takes, such as %j, and no error shows it",
+  async (key) => {
+    const { url, received, answer, close } = await startReceiver()
+    onTestFinished(close)
+    answer((_, response) => response.writeHead(401).end('{"code":"invalid-api-key","error":"No key"}'))
+    const { me, registry } = createPlatform({ apiUrl: url, key })
+    for (const call of [me(), registry.changes().next()]) {
+      const error: unknown = await call.catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ code: "invalid-api-key", retryable: false })
+      expect(error).not.toHaveProperty("cause")
+    }
+    const sent = `Bearer ${encodeURI(key.trim())}`
+    expect(received.map(({ headers }) => headers["authorization"])).toEqual([sent, sent])
+  },
+)

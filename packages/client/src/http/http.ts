@@ -51,11 +51,13 @@ const exchange = async (fetch: Fetch, call: Call, signal: AbortSignal): Promise<
     method: call.method ?? "GET",
     headers: {
       accept: "application/json",
-      ...(call.bearer !== undefined && { authorization: `Bearer ${call.bearer}` }),
+      // `fetch` would reject a line break, or a sign that was copied with the key, by an error that shows the key.
+      ...(call.bearer && { authorization: `Bearer ${encodeURI(call.bearer.trim())}` }),
       ...(call.body !== undefined && { "content-type": "application/json" }),
       ...call.headers,
     },
-    ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+    // Undefined without a body.
+    body: JSON.stringify(call.body),
     // A key or a transaction never follows a redirect. Cloudflare Workers don't take "error".
     redirect: "manual",
     signal,
@@ -126,9 +128,9 @@ export const errorOf = ({ url, status, header, body }: Answer): SvcError => {
 
 /** A service's URL without a trailing slash. Throws TypeError unless it is an http or https URL. */
 export const baseUrl = (text: string, name: string): string => {
-  const url = new URL(text)
-  if (!/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" || url.username !== "") {
+  const { href } = new URL(text)
+  if (!/^https?:\/\/[^@/]+\/[^?#]*$/.test(href)) {
     throw new TypeError(`${name} must be an http or https URL without user, query or fragment`)
   }
-  return url.href.replace(/\/+$/, "")
+  return href.replace(/\/+$/, "")
 }

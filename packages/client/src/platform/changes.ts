@@ -55,7 +55,7 @@ export async function* follow(
   const url = new URL(`${base}/api/registry/changes`)
   if (stack !== undefined) url.searchParams.set("stack", stack)
   if (after !== undefined) url.searchParams.set("after", String(after))
-  const headers = { accept: "text/event-stream", ...(key !== undefined && { authorization: `Bearer ${key}` }) }
+  const headers = { accept: "text/event-stream", ...(key && { authorization: `Bearer ${encodeURI(key.trim())}` }) }
   const connect = async (leaving: AbortSignal): ReturnType<Fetch> => {
     const response = await (fetch ?? globalThis.fetch)(url.href, {
       method: "GET",
