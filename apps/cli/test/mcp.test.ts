@@ -100,8 +100,12 @@ test("all tool definitions together are under 4,000 tokens, each with an output 
 
 type JsonSchema = (typeof tools)[number]["listed"]["inputSchema"]
 /** The parts of a schema that some clients show without a type, refuse, or drop the tool for: those that don't have one type. */
-const untypedIn = (path: string, { type, properties = {}, items }: JsonSchema): string[] => {
-  const inside = [...Object.entries(properties), ...(items === undefined ? [] : [["items", items] as const])]
+const untypedIn = (path: string, { type, properties = {}, items, anyOf = [] }: JsonSchema): string[] => {
+  const inside = [
+    ...Object.entries(properties),
+    ...(items === undefined ? [] : [["items", items] as const]),
+    ...anyOf.map((choice, index) => [`${index}`, choice] as const),
+  ]
   return [
     ...(typeof type === "string" ? [] : [path]),
     ...inside.flatMap(([name, part]) => untypedIn(`${path}.${name}`, part)),
@@ -110,9 +114,11 @@ const untypedIn = (path: string, { type, properties = {}, items }: JsonSchema): 
 
 test("every argument of every tool has one type, but for the value of a condition, which is a choice and nothing else", () => {
   const untyped = tools.flatMap(({ name, listed }) => untypedIn(name, listed.inputSchema))
-  expect(untyped).toEqual(["read_view.where.items.value", "wait_for_change.where.items.value"])
+  const values = ["read_view", "wait_for_change"].map((name) => `${name}.where.items.value`)
+  expect(untyped).toEqual(values.flatMap((value) => [value, `${value}.4.items`]))
   const where = tools.find(({ name }) => name === "read_view")?.listed.inputSchema.properties?.["where"]
-  expect(Object.keys(where?.items?.properties?.["value"] ?? {})).toEqual(["anyOf"])
+  const value = where?.items?.properties?.["value"]
+  expect([value, value?.anyOf?.[4]?.items].map((choice) => Object.keys(choice ?? {}))).toEqual([["anyOf"], ["anyOf"]])
 })
 
 test("mcp-server.md describes every tool, and no other", async () => {

@@ -12,6 +12,13 @@ export type JsonSchema = {
   readonly anyOf?: readonly JsonSchema[]
 }
 
+/** zod lists the types of plain choices in one `type`, for which Gemini rejects all tools of a request. */
+const withoutTypeLists = (schema: unknown): unknown =>
+  JSON.parse(JSON.stringify(schema), (_name, part: unknown) => {
+    const { type, ...rest } = Object(part) as { readonly type?: unknown }
+    return Array.isArray(type) ? { ...rest, anyOf: type.map((one: unknown) => ({ type: one })) } : part
+  })
+
 /**
  * The JSON Schema of a tool's arguments (`input`) or result, as clients list it. It says in few tokens what a caller needs: not
  * the bounds of every integer, nor that other members are rejected. What is optional may be null too, but that isn't listed: clients
@@ -28,5 +35,5 @@ export const listedSchema = (schema: z.ZodObject, io: "input" | "output"): JsonS
     },
   })
   // No schema of a tool uses more of JSON Schema than the type has.
-  return listed as JsonSchema
+  return (io === "input" ? withoutTypeLists(listed) : listed) as JsonSchema
 }
