@@ -2,6 +2,7 @@
 import { ask, checkClock, type Finding, fail, pass } from "@svc/program"
 import { networks } from "./chain.ts"
 import type { Config } from "./config.ts"
+import { credentialsOf } from "./upstream/upstream.ts"
 
 export type Provider = { readonly name: string; readonly url: string }
 
@@ -20,7 +21,7 @@ export const providersOf = ({
 export const callProvider = async ({ url }: Provider, method: string, params: readonly unknown[] = []) => {
   const response = await ask(url, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", ...credentialsOf(url) },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
   })
   if ("reason" in response) return { reason: response.reason, date: Number.NaN }

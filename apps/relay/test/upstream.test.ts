@@ -1,6 +1,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib"
 import { freePort } from "@svc/testing"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { callProvider } from "../src/providers.ts"
 import { createUpstream, type Upstream, type UpstreamResponse } from "../src/upstream/upstream.ts"
 import { type FakeRpc, http, raw, result, rpcError, type Script, startFakeRpc } from "./fake-rpc.ts"
 
@@ -38,11 +39,14 @@ test("a call is one JSON-RPC POST to the whole URL, with identity encoding and e
   )
 })
 
-test("user and password of the URL become the Authorization header", async () => {
-  const withPassword = createUpstream(rpc.url.replace("http://", "http://me:p%40ss@"))
+test("user and password of the URL become the Authorization header of calls, and of the checks of start and doctor", async () => {
+  const url = rpc.url.replace("http://", "http://me:p%40ss@")
+  const withPassword = createUpstream(url)
   await call({ to: withPassword })
   await withPassword.close()
-  expect(rpc.requests[0]?.head).toContain(`authorization: Basic ${Buffer.from("me:p@ss").toString("base64")}`)
+  await callProvider({ name: "the provider", url }, "getSlot")
+  const header = `authorization: Basic ${Buffer.from("me:p@ss").toString("base64")}`
+  expect(rpc.requests.map(({ head }) => head.includes(header))).toEqual([true, true])
 })
 
 const failure = (error: { code: number; message: string; data?: unknown }, status: number): UpstreamResponse => ({

@@ -85,6 +85,14 @@ const readRpc = (id: number, status: number, bytes: Uint8Array): UpstreamRespons
   return { kind: "rpc-error", code, message, data, status, body }
 }
 
+/** The Authorization header for the user and password of a provider's URL, if it has them. */
+export const credentialsOf = (url: string): Readonly<Record<string, string>> => {
+  const { username, password } = new URL(url)
+  if (username === "" && password === "") return {}
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return { authorization: `Basic ${Buffer.from(credentials).toString("base64")}` }
+}
+
 /**
  * Makes the client of one provider. It has its own agent, which follows no redirect, retries nothing and uses no proxy from the
  * environment.
@@ -94,15 +102,12 @@ export const createUpstream = (url: string, report: (reason: string) => void = (
   // HTTP/1.1 only: a connection carries one request at a time, so `started` is about this request. The call's timer bounds
   // everything; the agent's timers would only stop it earlier.
   const agent = new Agent({ allowH2: false, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 60_000 } })
-  const { origin, pathname, search, username, password } = new URL(url)
-  const headers: Record<string, string> = {
+  const { origin, pathname, search } = new URL(url)
+  const headers = {
     "content-type": "application/json",
     accept: "application/json",
     "accept-encoding": "identity",
-  }
-  if (username !== "" || password !== "") {
-    const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-    headers["authorization"] = `Basic ${Buffer.from(credentials).toString("base64")}`
+    ...credentialsOf(url),
   }
   let lastId = 0
 
