@@ -41,6 +41,7 @@ test("tables, help and errors have styles on a terminal, unless the environment 
     [{ TERM: "dumb" }, true, false],
     [{ FORCE_COLOR: "1" }, false, true],
     [{ FORCE_COLOR: "0" }, true, false],
+    [{ FORCE_COLOR: "false" }, true, false],
     [{ NO_COLOR: "" }, true, true],
     [{ NO_COLOR: "1", FORCE_COLOR: "1" }, true, false],
   ]

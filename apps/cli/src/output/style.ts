@@ -13,7 +13,7 @@ export type Style = {
 const hasColor = (env: Environment, isTTY: boolean): boolean => {
   if (variable(env, "NO_COLOR") !== undefined) return false
   const forced = variable(env, "FORCE_COLOR")
-  if (forced !== undefined) return forced !== "0"
+  if (forced !== undefined) return forced !== "0" && forced !== "false"
   return isTTY && env["TERM"] !== "dumb"
 }
 
