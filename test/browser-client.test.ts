@@ -13,11 +13,9 @@ import { noBrowser, testBrowser, type Tab } from "./browser/chromium.ts"
 import { type PageServer, startPageServer } from "./browser/page-server.ts"
 import { newKeys } from "./browser/new-keys.ts"
 import { createWallet } from "@svc/testing/wallet"
-import { startReceiver } from "@svc/testing"
+import { full, startReceiver } from "@svc/testing"
 import { operate } from "../scripts/running/operate.ts"
 import { testInstance } from "./start-service.ts"
-
-const full = process.env["SVC_FUZZ"] === "full"
 
 /** As an operator does who lets pages send: the stack is published with its relay open to publishable keys. */
 const openToPages = async (folder: string, streamUrl: string): Promise<void> => {

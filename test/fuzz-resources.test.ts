@@ -4,7 +4,15 @@ import * as events from "node:events"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Worker } from "node:worker_threads"
-import { containerHeap, createTestDatabase, freePort, readPageTables, startProcess, startReceiver } from "@svc/testing"
+import {
+  containerHeap,
+  createTestDatabase,
+  freePort,
+  full,
+  readPageTables,
+  startProcess,
+  startReceiver,
+} from "@svc/testing"
 import { afterAll, expect, test } from "vitest"
 import { temporaryFolder } from "../apps/platform-api/test/service.ts"
 import { residentMb } from "../bench/ground.ts"
@@ -14,7 +22,6 @@ import { ask, attackers, attacksOn, largeVersion, smallVersion, wasLate, type Re
 import { publishStack } from "./publish-stack.ts"
 import { beforeTests } from "./start-service.ts"
 
-const full = process.env["SVC_FUZZ"] === "full"
 const attackMs = full ? 20_000 : 50
 const attack = { ms: attackMs, most: full ? 4500 : 600 }
 

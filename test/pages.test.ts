@@ -1,5 +1,6 @@
 // The documentation as people read it, in a real browser.
 // @module-tag long
+import { full } from "@svc/testing"
 import { createWallet } from "@svc/testing/wallet"
 import type { Page } from "playwright-core"
 import { beforeAll, describe, expect, test } from "vitest"
@@ -19,7 +20,6 @@ const requested = new Set<string>()
 let paths: string[]
 
 const at = (path: string): string => `${instance.docsUrl}${path}`
-const full = process.env["SVC_FUZZ"] === "full"
 // Between the schemes only colours differ, between the widths only what has a size and a place.
 const looks = (
   [

@@ -10,12 +10,12 @@ import { join } from "node:path"
 import { generateKeyPairSigner } from "@solana/kit"
 import type { Secret } from "kubernetes-types/core/v1.js"
 import { generateSigningKey } from "@svc/session-token"
-import { redisProgram } from "@svc/testing"
+import { full, redisProgram } from "@svc/testing"
 import { memo, signTransaction } from "@svc/testing/solana"
 import postgres from "postgres"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 
-import { type Cluster, databaseAddress, internet, isFull, openCluster } from "./cluster.ts"
+import { type Cluster, databaseAddress, internet, openCluster } from "./cluster.ts"
 import { noKubectl, renderKustomization } from "./kustomization.ts"
 import {
   callers,
@@ -80,7 +80,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the Kubernetes ov
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "svc-cluster-"))
     writeFileSync(join(folder, "signing-key.json"), await generateSigningKey())
-    cluster = openCluster(folder, renderKustomization("overlays/scaled"), createSecrets(folder), isFull ? Infinity : 2)
+    cluster = openCluster(folder, renderKustomization("overlays/scaled"), createSecrets(folder), full ? Infinity : 2)
     const { exec, namespaces, open, pod, publish, spare, start } = cluster
     database = await startDatabase(
       "create role svc_owner login",
@@ -202,11 +202,11 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the Kubernetes ov
     return { sends, arrived }
   }
 
-  test.each(Array.from({ length: isFull ? 20 : 1 }, (_, index) => index + 1))(
+  test.each(Array.from({ length: full ? 20 : 1 }, (_, index) => index + 1))(
     "a rolling restart loses nothing, also sends that are under way (%i)",
     async () => {
       const { namespaces, publish, running, spare, start, stop } = cluster
-      const rolled = isFull ? deployments : ["relay"]
+      const rolled = full ? deployments : ["relay"]
       const old = rolled.map((name) => running(name)[0] ?? assert.fail(name))
       await Promise.all(rolled.map((name) => start(spare(name))))
       await publish()
@@ -229,7 +229,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the Kubernetes ov
     },
   )
 
-  test.each(Array.from({ length: isFull ? 20 : 1 }, (_, index) => index + 1))(
+  test.each(Array.from({ length: full ? 20 : 1 }, (_, index) => index + 1))(
     "kill -9 of a pod of each loses only what was under way in it, and nothing is done twice (%i)",
     async (round) => {
       const { kill, publish, running, start } = cluster
@@ -286,7 +286,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the Kubernetes ov
       }
       expect(arrived().map(({ length }) => length)).toEqual([1, 1, 1])
       await sql.end()
-      if (!isFull) return
+      if (!full) return
       await Promise.all(victims.map(start))
       await publish()
       await burst()

@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import type { Container, PodSpec, Secret } from "kubernetes-types/core/v1.js"
 import type { NetworkPolicyPeer, NetworkPolicyPort } from "kubernetes-types/networking/v1.js"
-import { redisProgram, type TestProcess } from "@svc/testing"
+import { full, redisProgram, type TestProcess } from "@svc/testing"
 import { vi } from "vitest"
 
 import { makeCertificate } from "./certificate.ts"
@@ -22,7 +22,6 @@ const networks = [
 /** This process on the cluster's network, as a node is. */
 const node = "10.244.0.1"
 export const internet = "198.18.54.1"
-export const isFull = process.env["SVC_FUZZ"] === "full"
 /** PostgreSQL's address, in place of the example's. */
 export const databaseAddress = "198.18.54.10"
 const own = "svc"
@@ -333,7 +332,7 @@ export const openCluster = (
       const child = namespaces.of(one.name)
       const killer = setTimeout(() => child.kill("SIGKILL"), (one.spec?.terminationGracePeriodSeconds ?? 30) * 1000)
       const hook = one.container?.lifecycle?.preStop?.exec?.command ?? []
-      if (isFull && hook.length > 0) await namespaces.run(one, hook.join(" "))
+      if (full && hook.length > 0) await namespaces.run(one, hook.join(" "))
       await told
       child.kill("SIGTERM")
       const ending = await child.exited

@@ -12,13 +12,12 @@ import { join } from "node:path"
 import { text as wholeText } from "node:stream/consumers"
 import { connect, type TLSSocket } from "node:tls"
 import { stripVTControlCharacters } from "node:util"
-import { freePort, startProcess, type TestProcess } from "@svc/testing"
+import { freePort, full, startProcess, type TestProcess } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { readBody, serve } from "../../packages/http/src/index.ts"
 import { makeCertificate } from "./certificate.ts"
 
 const infra = join(import.meta.dirname, "..")
-const isFull = process.env["SVC_FUZZ"] === "full"
 const has = (program: string, ...args: string[]): boolean => spawnSync(program, args).error === undefined
 const isThere =
   process.env["CI"] !== undefined || (has("haproxy", "-v") && has("nginx", "-v") && has("caddy", "version"))
@@ -299,7 +298,7 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
     },
   )
 
-  test.skipIf(!isFull).each([
+  test.skipIf(!full).each([
     ["slow heads", ["-H"], true],
     ["slow bodies", ["-B", "-s", "4000"], true],
     // They look like clients that keep a connection open, which each proxy lets them do for a minute.

@@ -1,10 +1,9 @@
 // svc mcp is killed, or loses its client, while it pays through a provider that lies: each payment is made once all the same.
-import { createRandom, liesAbout, methodOf, startFaultProxy } from "@svc/testing"
+import { createRandom, full, liesAbout, methodOf, startFaultProxy } from "@svc/testing"
 import { expect, test } from "vitest"
 import { startMcp } from "./mcp-client.ts"
 import { startRelaySetup } from "./relay-setup.ts"
 
-const full = process.env["SVC_FUZZ"] === "full"
 const runs = full ? 200 : 2
 const amount = 1_000_000n
 const { next, pick } = createRandom()

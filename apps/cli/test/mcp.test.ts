@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { base58 } from "@svc/common/base58"
-import { codeIn, readPageTables } from "@svc/testing"
+import { codeIn, full, readPageTables } from "@svc/testing"
 import fc from "fast-check"
 import { afterAll, expect, test } from "vitest"
 import { tools } from "../src/mcp/server.ts"
@@ -385,7 +385,7 @@ test("any arguments of a tool get a result, and the server keeps running", async
         if (isError) expect(JSON.parse(text)).toHaveProperty("code")
       },
     ),
-    { numRuns: process.env["SVC_FUZZ"] === "full" ? 20_000 : 150 },
+    { numRuns: full ? 20_000 : 150 },
   )
   expect(await mcp.call("list_payments")).toMatchObject({ payments: [] })
 }, 600_000)

@@ -1,12 +1,11 @@
 import { readdir, truncate, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { type Lie, methodOf, providerLies, startFaultProxy, startProcess } from "@svc/testing"
+import { full, type Lie, methodOf, providerLies, startFaultProxy, startProcess } from "@svc/testing"
 import { afterAll, describe, expect, onTestFinished, test } from "vitest"
 import { startMcp } from "./mcp-client.ts"
 import { startRelaySetup } from "./relay-setup.ts"
 import { expectError, json, resultOf } from "./tool.ts"
 
-const full = process.env["SVC_FUZZ"] === "full"
 /** What the provider makes of a request. */
 let answerTo = (_body: string): Lie | undefined => undefined
 const setup = await startRelaySetup(({ body }) => answerTo(body))

@@ -1,6 +1,6 @@
+import { full } from "@svc/testing"
 import { vi } from "vitest"
 
-const full = process.env["SVC_FUZZ"] === "full"
 if (full) vi.setConfig({ testTimeout: 3_600_000 })
 
 /** How often a property is tried: a hundredth in the usual run of what SVC_FUZZ=full asks for. */

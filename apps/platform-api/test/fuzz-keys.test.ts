@@ -1,8 +1,8 @@
+import { full } from "@svc/testing"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { type TestService, testService } from "./service.ts"
 
-const full = process.env["SVC_FUZZ"] === "full"
 const dayMs = 86_400_000
 const own = "/api/agents/me/keys"
 

@@ -1,7 +1,14 @@
 // @module-tag long
 import { setTimeout as pass } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { createRandom, type FaultyNetwork, startFaultyNetwork, startPostgres, type TestPostgres } from "@svc/testing"
+import {
+  createRandom,
+  type FaultyNetwork,
+  full,
+  startFaultyNetwork,
+  startPostgres,
+  type TestPostgres,
+} from "@svc/testing"
 import fc from "fast-check"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { sampleStacks } from "../stacks/index.ts"
@@ -13,7 +20,6 @@ import { temporaryFolder } from "./service.ts"
 import { withSql } from "./with-sql.ts"
 
 // Eight seconds here, an hour in `pnpm fuzz`.
-const full = process.env["SVC_FUZZ"] === "full"
 const runMs = full ? 3_600_000 : 8_000
 vi.setConfig({ testTimeout: runMs + 900_000, hookTimeout: 180_000 })
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { mintKey } from "@svc/keys"
-import { anyCharacter } from "@svc/testing"
+import { anyCharacter, full } from "@svc/testing"
 import fc from "fast-check"
 import { beforeAll, describe, expect, test, vi } from "vitest"
 import committed from "../openapi.json" with { type: "json" }
@@ -8,7 +8,6 @@ import { replaced } from "./registry/shapes.ts"
 import { databaseKinds, testService } from "./service.ts"
 import { broken, first, grown, newPerson } from "./work/person.ts"
 
-const full = process.env["SVC_FUZZ"] === "full"
 const requests = full ? 100_000 : 1000
 // Sent at once, so that requests meet one another too.
 const together = 10

@@ -1,12 +1,11 @@
 import { gzipSync } from "node:zlib"
+import { full } from "@svc/testing"
 import { expect, test } from "vitest"
 import { maxListBytes } from "../src/registry/registry.ts"
 import { loadStacks } from "./large-database.ts"
 import { field, withFields } from "./registry/small-ast.ts"
 import { publishStack, serviceInTest, testService } from "./service.ts"
 import { withSql } from "./with-sql.ts"
-
-const full = process.env["SVC_FUZZ"] === "full"
 
 const limit = 20
 const limited = { SVC_REGISTRY_REQUESTS_PER_MINUTE: String(limit) }

@@ -1,4 +1,5 @@
 import { Agent, type OutgoingHttpHeaders, request } from "node:http"
+import { full } from "@svc/testing"
 import fc from "fast-check"
 import { afterAll, expect, test } from "vitest"
 import { raw, type Reply, result, rpcError } from "./fake-rpc.ts"
@@ -6,7 +7,7 @@ import { routes } from "../src/routes/table.ts"
 import { fileRelay, fileRpc, startIssuer } from "./fixture.ts"
 import { anyTransaction } from "./transactions.ts"
 
-const runs = process.env["SVC_FUZZ"] === "full" ? 50_000 : 200
+const runs = full ? 50_000 : 200
 const lines: unknown[] = []
 const limit = "1000000"
 const rpc = fileRpc()

@@ -1,3 +1,4 @@
+import { full } from "@svc/testing"
 import {
   addSignersToInstruction,
   getCompiledTransactionMessageDecoder,
@@ -11,7 +12,7 @@ import { checkMessage, checkSigned, checkTransaction } from "../src/wire.ts"
 import { memo, transfer } from "@svc/testing/solana"
 import { anySigner, signedTransaction } from "./transactions.ts"
 
-const runs = process.env["SVC_FUZZ"] === "full" ? 1_000_000 : 2_000
+const runs = full ? 1_000_000 : 2_000
 const transactions = getTransactionDecoder()
 const messages = getCompiledTransactionMessageDecoder()
 const length = getShortU16Decoder()

@@ -1,3 +1,4 @@
+import { full } from "@svc/testing"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { type Clock, createJournal, createRelay, memoryStore, type Store } from "../src/index.ts"
@@ -6,7 +7,6 @@ import { createPayer, newAddress } from "./payments.ts"
 import { scriptedRelay } from "./scripted-relay.ts"
 import { createVirtualClock } from "./virtual-clock.ts"
 
-const full = process.env["SVC_FUZZ"] === "full"
 const payer = createPayer()
 const id = "invoice-42"
 

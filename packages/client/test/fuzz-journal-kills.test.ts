@@ -4,14 +4,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { address, lamports } from "@solana/kit"
-import { createRandom, type Fault, liesAbout, methodOf, startFaultProxy, startProcess } from "@svc/testing"
+import { createRandom, type Fault, full, liesAbout, methodOf, startFaultProxy, startProcess } from "@svc/testing"
 import fc from "fast-check"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { amount, type Order, recipientOf } from "./payment-process.ts"
 import { createPayer } from "./payments.ts"
 import { type Services, startServices } from "./services.ts"
 
-const full = process.env["SVC_FUZZ"] === "full"
 const speed = 10
 const faults: readonly Fault[] = [
   "drop-request",

@@ -1,9 +1,8 @@
 // @module-tag long
-import { providerLies } from "@svc/testing"
+import { full, providerLies } from "@svc/testing"
 import { expect, test } from "vitest"
 import { prove, type Case } from "./proof.ts"
 
-const full = process.env["SVC_FUZZ"] === "full"
 const count = full ? 10_000 : 120
 
 /** What is wrong about what was said of a transaction; undefined when it is the truth. */

@@ -1,3 +1,4 @@
+import { full } from "@svc/testing"
 import { AccountRole, address, createKeyPairSignerFromPrivateKeyBytes, type Instruction } from "@solana/kit"
 import { isSignature } from "@svc/common/transaction-parts"
 import { signTransaction, systemProgram as system } from "@svc/testing/solana"
@@ -163,6 +164,6 @@ test("any bytes or text are a payment, or an error that proves that nothing was 
         })
       }
     }),
-    { numRuns: process.env["SVC_FUZZ"] === "full" ? 100_000 : 2000, examples: [[hugeCount]] },
+    { numRuns: full ? 100_000 : 2000, examples: [[hugeCount]] },
   )
 })

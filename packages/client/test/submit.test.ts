@@ -1,3 +1,4 @@
+import { full } from "@svc/testing"
 import fc from "fast-check"
 import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { settle, submit, SvcError, type Outcome, type Step, type SubmitOptions } from "../src/index.ts"
@@ -331,6 +332,6 @@ test("whatever the relay returns, there are four outcomes, each with its proof",
           expect(giving.signal.aborted).toBe(true)
       }
     }),
-    { numRuns: process.env["SVC_FUZZ"] === "full" ? 20_000 : 200 },
+    { numRuns: full ? 20_000 : 200 },
   )
 })

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises"
-import { createRandom, startRedis } from "@svc/testing"
+import { createRandom, full, startRedis } from "@svc/testing"
 import { describe, expect, test } from "vitest"
 import type { Bucket } from "../src/index.ts"
 import { hasStore, open } from "./open.ts"
 
 // Only `pnpm fuzz` runs these: they need several real windows of 60 s.
-const full = process.env["SVC_FUZZ"] === "full"
 const seconds = 200
 const limit = 40
 const bucket: Bucket = { table: "t", group: "g", key: "k", limit }

@@ -1,10 +1,11 @@
+import { full } from "@svc/testing"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { memo, messageOf, transfer } from "@svc/testing/solana"
 import { createLocalChain } from "../src/index.ts"
 import { signed, signedV1, startChain } from "./fixture.ts"
 
-const runs = process.env["SVC_FUZZ"] === "full" ? 50_000 : 500
+const runs = full ? 50_000 : 500
 
 test(`${runs} changes of a transaction's bytes, of any version: none ends the process or causes an internal error`, async () => {
   const started = await startChain()

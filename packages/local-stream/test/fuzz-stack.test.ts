@@ -1,10 +1,11 @@
+import { full } from "@svc/testing"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { createStack } from "../src/stack/stack.ts"
 import { toJson, type Value } from "../src/stack/value.ts"
 import { thingAst, type Touch, updateOf } from "./things.ts"
 
-const numRuns = process.env["SVC_FUZZ"] === "full" ? 20_000 : 75
+const numRuns = full ? 20_000 : 75
 
 const name = fc.constantFrom("a", "b", "c", "d")
 const owner = fc.constantFrom("a", "x", "y", "", null)

@@ -1,12 +1,12 @@
 // Many transfers, with the source away now and then: the wallets' sums are those that the chain's own blocks give.
 import { getBase64Encoder, getCompiledTransactionMessageDecoder, getTransactionDecoder } from "@solana/kit"
-import { startFaultProxy } from "@svc/testing"
+import { full, startFaultProxy } from "@svc/testing"
 import { expect, test, vi } from "vitest"
 import { createClosing, createFollow, sampleAst, startPlatform, startStream } from "./fixture.ts"
 import { systemProgram, transfer } from "@svc/testing/solana"
 import { startChain, type Chain } from "../../local-chain/test/fixture.ts"
 
-const total = process.env["SVC_FUZZ"] === "full" ? 10_000 : 240
+const total = full ? 10_000 : 240
 const perTransaction = 4
 
 const closing = createClosing()

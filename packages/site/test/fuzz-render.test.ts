@@ -1,8 +1,8 @@
+import { full } from "@svc/testing"
 import fc from "fast-check"
 import { expect, test, vi } from "vitest"
 import { createLinks, longestRendered, outline, renderPage, type SitePage } from "../src/index.ts"
 
-const full = process.env["SVC_FUZZ"] === "full"
 if (full) vi.setConfig({ testTimeout: 3_600_000 })
 
 const links = createLinks({ findPage: () => undefined, hasImage: () => false }, "https://docs.example")

@@ -1,12 +1,12 @@
 // @module-tag long
 import { setTimeout as delay } from "node:timers/promises"
+import { full } from "@svc/testing"
 import { expect, test, vi } from "vitest"
 import { DatabaseUnavailable, OutcomeUnknown } from "../../src/db/errors.ts"
 import { publishStack, type TestService, testService } from "../service.ts"
 import { first, grown } from "../work/person.ts"
 import { followChanges } from "./following.ts"
 
-const full = process.env["SVC_FUZZ"] === "full"
 const publications = full ? 300 : 15
 const stacks = 6
 vi.setConfig({ testTimeout: full ? 1_800_000 : 180_000 })

@@ -1,3 +1,4 @@
+import { full } from "@svc/testing"
 import fc from "fast-check"
 import { beforeAll, expect, test } from "vitest"
 import { buildStatements } from "../../src/routes/builds/builds.ts"
@@ -42,7 +43,7 @@ const pagesAreRight = async (account: number) => {
       const rows = await service.database().run((db) => buildStatements.list(db).execute({ account, limit, offset }))
       expect(rows.map(({ id }) => ({ id }))).toEqual(all.slice(offset, offset + limit))
     }),
-    { numRuns: process.env["SVC_FUZZ"] === "full" ? 100 : 25 },
+    { numRuns: full ? 100 : 25 },
   )
 }
 

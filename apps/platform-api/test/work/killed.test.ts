@@ -1,11 +1,10 @@
 // @module-tag long
-import { createTestDatabase } from "@svc/testing"
+import { createTestDatabase, full } from "@svc/testing"
 import { afterAll, test, vi } from "vitest"
 import { operate, type Replica, startReplica } from "../program.ts"
 import { databaseKinds, temporaryFolder } from "../service.ts"
 import { first, grown } from "./person.ts"
 
-const full = process.env["SVC_FUZZ"] === "full"
 const kills = full ? 200 : 2
 // That an embedded database survives kill -9 is shown by embedded.test.ts.
 const kinds = full ? databaseKinds : databaseKinds.filter((kind) => kind === "postgres")

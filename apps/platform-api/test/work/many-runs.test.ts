@@ -1,10 +1,10 @@
 // @module-tag long
+import { full } from "@svc/testing"
 import { expect, test, vi } from "vitest"
 import { field, withFields } from "../registry/small-ast.ts"
 import { type TestService, testService } from "../service.ts"
 import { newPerson, type Person } from "./person.ts"
 
-const full = process.env["SVC_FUZZ"] === "full"
 const people = full ? 10 : 3
 const runsEach = full ? 20 : 4
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 })

@@ -1,9 +1,8 @@
-import { startPostgres } from "@svc/testing"
+import { full, startPostgres } from "@svc/testing"
 import { beforeAll, expect, test, vi } from "vitest"
 import { beforeTests, testService, untilServed } from "../service.ts"
 import { first, grown, newPerson } from "./person.ts"
 
-const full = process.env["SVC_FUZZ"] === "full"
 vi.setConfig({ testTimeout: full ? 1_200_000 : 180_000 })
 
 // Two replicas on one server whose clocks do not agree: the one that works is ten seconds behind.
