@@ -143,6 +143,20 @@ test("a watch that is left while its token is fetched closes the connection that
   expect(closed).toContain(1000)
 })
 
+test.each([
+  ["numbers", [10, null, "18446744073709551615", "9", -1], [null, -1, "9", 10, "18446744073709551615"]],
+  ["texts", ["Ada Lovelace", "9", "Ada", null, "10", "Ada!"], [null, "10", "9", "Ada", "Ada Lovelace", "Ada!"]],
+] as const)("records are in the server's order of %s", async (_, values, sorted) => {
+  const data = values.map((name, key) => ({ key: String(key), data: { name } }))
+  const { until, steps } = watching(({ type }, send) => {
+    if (type !== "subscribe") return
+    send({ op: "subscribed", view: "A/latest", mode: "list", sort: { field: ["name"], order: "asc" } })
+    send({ ...snapshot(), data })
+  })
+  await until(3)
+  expect([...(steps[0]?.records.values() ?? [])]).toEqual(sorted.map((name) => ({ name })))
+})
+
 test("a record and the one that it replaces are one change in either order; so is a removal", async () => {
   const upsert = (key: string) => ({ ...frame, op: "upsert", key, data: {} })
   const left = (key: string) => ({ ...frame, op: "delete", key, data: null })

@@ -38,18 +38,16 @@ const merge = (old: unknown, patch: unknown, append: readonly string[], path = "
   return { ...old, ...Object.fromEntries(merged) }
 }
 
-const digits = /^-?\d+$/
+const integer = /^(0|-?[1-9]\d{0,99})$/
 
-/** Orders values of one field: null first, numbers and decimal strings by size, other text by code unit. */
-const compare = (a: unknown, b: unknown): number => {
-  const [x, y] = [a ?? null, b ?? null]
-  if (x === null || y === null) return Number(x !== null) - Number(y !== null)
-  const exact = [x, y].map((value) => (typeof value === "string" && digits.test(value) ? BigInt(value) : value))
-  const [left = "", right = ""] = exact.map((value) =>
-    typeof value === "bigint" || typeof value === "number" ? value : JSON.stringify(value),
-  )
-  return left < right ? -1 : left > right ? 1 : 0
+/** A number, exactly: streams write wide integers as decimal strings. */
+export const exact = (value: unknown): bigint | number | undefined => {
+  if (typeof value === "string" && integer.test(value)) return BigInt(value)
+  return typeof value === "number" || typeof value === "bigint" ? value : undefined
 }
+
+export const compare = <Value extends string | number | bigint>(a: Value, b: Value): number =>
+  a < b ? -1 : a > b ? 1 : 0
 
 /** What a record has at a path; undefined if nothing. */
 export const valueAt = (record: unknown, path: readonly string[]): unknown =>
@@ -58,13 +56,23 @@ export const valueAt = (record: unknown, path: readonly string[]): unknown =>
     record,
   )
 
-/** The records in this order; those with the same value by their keys. */
+/**
+ * The records in this order, as servers have it: null first, numbers by size, texts by code unit; those with the same value by
+ * their keys. Digits among other texts are text too.
+ */
 export const inOrder = <T>(records: ReadonlyMap<string, T>, { field, order }: Sort): Map<string, T> => {
   const sign = order === "desc" ? -1 : 1
+  const rows = [...records].map((row) => ({ row, value: valueAt(row[1], field) ?? null }))
+  const isOfNumbers = rows.every(({ value }) => value === null || exact(value) !== undefined)
+  const comparable = (value: unknown) =>
+    (isOfNumbers ? exact(value) : typeof value === "string" ? value : JSON.stringify(value)) ?? ""
   return new Map(
-    [...records].sort(
-      ([k, a], [l, b]) => sign * compare(valueAt(a, field), valueAt(b, field)) || (k < l ? -1 : k > l ? 1 : 0),
-    ),
+    rows
+      .map(({ row, value }) => ({ row, isSet: Number(value !== null), value: comparable(value) }))
+      .sort(
+        (a, b) => sign * (a.isSet - b.isSet || (a.isSet && compare(a.value, b.value))) || compare(a.row[0], b.row[0]),
+      )
+      .map(({ row }) => row),
   )
 }
 

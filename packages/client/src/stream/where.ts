@@ -3,7 +3,7 @@ import type { StackSchema } from "../generated/answers.ts"
 import { isObject } from "../http/json.ts"
 import type { Watched } from "./stream-watch.ts"
 import type { Errors } from "./stream-socket.ts"
-import { valueAt } from "./stream-records.ts"
+import { compare as order, exact, valueAt } from "./stream-records.ts"
 
 /** How a filter compares a field with a value. */
 export const operators = ["eq", "ne", "lt", "lte", "gt", "gte", "in", "contains"] as const
@@ -17,19 +17,10 @@ export type Condition = {
   readonly value: unknown
 }
 
-const integer = /^(0|-?[1-9]\d{0,99})$/
 const number = /^-?(0|[1-9]\d{0,99})(\.\d{1,99})?([eE][+-]?\d{1,3})?$/
-
-/** A number, exactly: streams write wide integers as decimal strings. */
-const exact = (value: unknown): bigint | number | undefined => {
-  if (typeof value === "string" && integer.test(value)) return BigInt(value)
-  return typeof value === "number" || typeof value === "bigint" ? value : undefined
-}
 
 const givenNumber = (value: unknown): bigint | number | undefined =>
   exact(value) ?? (typeof value === "string" && number.test(value) ? Number(value) : undefined)
-
-const order = <Value extends string | number | bigint>(a: Value, b: Value): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** Below 0, 0 or above 0; undefined if the two can't be compared. */
 const compare = (found: unknown, given: unknown): number | undefined => {
