@@ -122,6 +122,22 @@ test("a silent server that responds again is live, on the same connection", asyn
   expect(states).toEqual(["0 connecting", "0 live", "15 silent", "18 live"])
 })
 
+test.each([
+  [60, 60],
+  [1e9, 0.375],
+])(
+  "a stream that asks to wait %s s is asked again after %s s: nobody waits for more than an hour",
+  async (asked, waited) => {
+    const { until, states } = watching(({ type }, send) => {
+      if (type !== "subscribe") return
+      send({ type: "error", code: "rate-limit-exceeded", retryable: true, retry_after: asked, fatal: true })
+      send("close")
+    })
+    await until(4)
+    expect(states).toEqual(["0 connecting", "0 live", "0 away", `${waited} live`])
+  },
+)
+
 test("a key that the platform no longer accepts is reported before the error that ends the watch", async () => {
   const { until, states } = watching(
     () => {},

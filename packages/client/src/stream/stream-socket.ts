@@ -80,7 +80,8 @@ export const faultOf = (message: Json, errors: Errors): SvcError => {
     message: textOf(message, "message") ?? "The stream reports an error",
     hint: textOf(message, "suggested_action"),
     retryable: message["retryable"] === true,
-    retryAfterMs: typeof seconds === "number" ? seconds * 1000 : undefined,
+    // As for the services: nobody asks for more than an hour.
+    retryAfterMs: typeof seconds === "number" && seconds <= 3600 ? seconds * 1000 : undefined,
   })
 }
 
