@@ -138,6 +138,23 @@ test.each([
   },
 )
 
+test("after an error that may pass, fatal or not, the view is subscribed to again on another connection", async () => {
+  const asked: unknown[] = []
+  const busy = { type: "error", code: "service-unavailable", message: "Busy", retryable: true }
+  const { until, states, closed, steps } = watching(({ type }, send) => {
+    if (type !== "subscribe") return
+    // This server closes nothing.
+    const [fatal] = [[false], [true]][asked.push(type) - 1] ?? []
+    send(fatal === undefined ? snapshot("a") : { ...busy, fatal })
+  })
+  await until(6)
+  expect([states, closed.length > 1, steps.length]).toEqual([
+    ["0 connecting", "0 live", "0 away", "0.375 live", "0.375 away", "1.125 live"],
+    true,
+    1,
+  ])
+})
+
 test("a key that the platform no longer accepts is reported before the error that ends the watch", async () => {
   const { until, states } = watching(
     () => {},

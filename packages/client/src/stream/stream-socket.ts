@@ -160,9 +160,12 @@ export const openSocket = async ({ url, session, webSocket, clock, errors, hello
     if (unread + size > most.characters) return close()
     const message = parseFrame(text)
     if (!isObject(message)) return
-    if (message["type"] === "error") fault = faultOf(message, errors)
     unread += size
     add({ message, size })
+    if (message["type"] !== "error") return
+    fault = faultOf(message, errors)
+    // The server doesn't say whether what was asked for still comes.
+    close()
   })
   // In Node 22 no close event follows it if the connection never opened.
   socket.addEventListener("error", (event) => {
