@@ -15,7 +15,9 @@ const search = async (query: string): Promise<readonly Found[]> => {
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: call }),
   })
   const answer: Answer = await response.json()
-  return answer.result?.structuredContent?.results ?? []
+  const found = answer.result?.structuredContent?.results
+  if (found === undefined) throw new Error("no result")
+  return found
 }
 
 const linkTo = ({ slug, anchor }: Found): string => pageLink(root, slug, anchor)
