@@ -126,6 +126,21 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     await page.locator(".tools").getByRole("button", { name: "Copied" }).waitFor()
     const markdown = await (await fetch(at("/keys.md"))).text()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(markdown)
+    await page.route("**/keys.md", (route) => route.fulfill({ status: 503, json: { error: { code: "busy" } } }))
+    const outcome = page.evaluate(
+      () =>
+        new Promise<string>((resolve) => {
+          const { clipboard } = navigator
+          const write = clipboard.write.bind(clipboard)
+          clipboard.write = async (items) => {
+            await write(items).finally(() => void clipboard.readText().then(resolve))
+          }
+        }),
+    )
+    await page.locator(".tools button").click()
+    expect(await outcome, "an error isn't the page").toBe(markdown)
+    await page.unrouteAll()
+    tab.console()
     await page.setViewportSize({ width: 320, height: 640 })
     const menu = page.locator(".sidebar")
     expect(await menu.isVisible()).toBe(false)

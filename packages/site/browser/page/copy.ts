@@ -19,7 +19,13 @@ export const addCopyButton = (block: HTMLElement): void =>
 
 /** Adds a button that copies the page's Markdown, to hand it to an agent. @param link to the Markdown */
 export const addPageCopy = (link: HTMLAnchorElement): void =>
-  link.after(copyButton("Copy for an agent", async () => (await fetch(link.href)).text()))
+  link.after(
+    copyButton("Copy for an agent", async () => {
+      const response = await fetch(link.href)
+      if (!response.ok) throw new Error(`Status ${response.status}`)
+      return response.text()
+    }),
+  )
 
 const groups: ((tool: string) => void)[] = []
 
