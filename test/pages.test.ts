@@ -291,6 +291,34 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     await submit.click()
     await said.filter({ hasText: `must start with ${instance.apiUrl}` }).waitFor()
 
+    // Each response is shown for its own request alone.
+    const slow = Promise.withResolvers<void>()
+    const headers = { "access-control-allow-origin": "*" }
+    await page.route("**/livez?slow", async (route) => {
+      await slow.promise
+      await route.fulfill({ status: 404, headers, body: "the first" })
+    })
+    await page.route("**/livez?lost", (route) => route.abort())
+    for (const query of ["slow", "quick"]) {
+      await page.getByLabel("URL").fill(`${instance.apiUrl}/livez?${query}`)
+      await submit.click()
+    }
+    await said.filter({ hasText: "Status 200" }).waitFor()
+    const came = page.waitForEvent("requestfinished", (request) => request.url().endsWith("slow"))
+    slow.resolve()
+    await came
+    await page.evaluate((url) => fetch(url).then((response) => response.text()), `${instance.apiUrl}/livez`)
+    expect([await said.innerText(), await shown.innerText()]).toEqual([
+      "Status 200",
+      expect.not.stringContaining("first"),
+    ])
+    await page.getByLabel("URL").fill(`${instance.apiUrl}/livez?lost`)
+    await submit.click()
+    await said.filter({ hasText: "doesn't respond now" }).waitFor()
+    expect(await shown.isVisible()).toBe(false)
+    await page.unrouteAll()
+    tab.console()
+
     await page.goto(at("/reference/platform/mint-session.html"))
     await page.locator("[aria-pressed=true]", { hasText: "JavaScript" }).waitFor()
     // A browser offers to store what was typed into a password field.

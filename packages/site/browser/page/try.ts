@@ -30,9 +30,12 @@ export const addTryPanel = (panel: HTMLElement, kind: string): void => {
   if (kind === "token") say("The token isn't stored.")
   const shown = make("pre", { tabindex: "0", hidden: "" })
   const { origin } = new URL(url)
+  let sent = 0
   const send = async (): Promise<void> => {
+    const mine = ++sent
     say("…")
-    const response = await fetch(address.value, {
+    shown.hidden = true
+    const [status, text] = await fetch(address.value, {
       method: body === undefined ? "GET" : "POST",
       headers: {
         ...(key && { authorization: `Bearer ${key.value.trim()}` }),
@@ -40,9 +43,13 @@ export const addTryPanel = (panel: HTMLElement, kind: string): void => {
       },
       ...(body && { body: body.value }),
     })
-    say(`Status ${response.status}`)
-    shown.textContent = visibleJson(await response.text())
-    shown.hidden = shown.textContent === ""
+      .then(async (response) => [`Status ${response.status}`, await response.text()] as const)
+      .catch(() => [`${origin} doesn't respond now.`, ""] as const)
+    // Another request was sent meanwhile.
+    if (mine !== sent) return
+    say(status)
+    shown.textContent = visibleJson(text)
+    shown.hidden = text === ""
   }
   const isSecret = (): boolean => kind === "key" && key?.value.trim().startsWith("svc_pk_") !== true
   const parts = [address, key, body, make("button", {}, "Send request")]
@@ -51,7 +58,7 @@ export const addTryPanel = (panel: HTMLElement, kind: string): void => {
     event.preventDefault()
     if (URL.parse(address.value)?.origin !== origin) say(`The URL must start with ${origin}.`)
     else if (isSecret()) say("Paste a publishable key, never a secret one.")
-    else send().catch(() => say(`${origin} doesn't respond now.`))
+    else void send()
   })
   panel.append(make("h3", {}, "Try it"), form, said, shown)
 }
