@@ -196,6 +196,21 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await alerted("a person asks the operator")
   })
 
+  test("a sign-up whose response comes after a sign-in shows its key all the same", async () => {
+    await openFresh()
+    const signUp = await hold("**/api/agents/signup")
+    await button("Create an agent").click()
+    await signUp.sent
+    await enter(person)
+    await button("Sign out").waitFor()
+    signUp.release()
+    const key = await copyKey()
+    expect(await page.evaluate(() => sessionStorage.getItem("svc.console.key"))).toBe(key)
+    await page.locator("dd", { hasText: "the agent " }).waitFor()
+    await stored()
+    await button("Sign out").click()
+  })
+
   test("a sign-up without a response says what to do, and a rejected one that nothing was created", async () => {
     await page.goto(consoleAt())
     const json = { error: "Too many sign-ups", code: "rate-limit-exceeded", retryable: true, request_id: "r-1" }

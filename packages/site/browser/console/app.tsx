@@ -54,11 +54,12 @@ const useKept = () => {
 /** The console: a key, and then the account's views. */
 export const App = ({ apiUrl }: { readonly apiUrl: string }) => {
   const { isKept, note, first, isNew, signedIn, signOut } = useKept()
-  const api = useMemo(() => (isKept ? createApi(apiUrl, readKey) : undefined), [apiUrl, isKept])
+  const api = useMemo(() => (isKept ? createApi(apiUrl, readKey) : undefined), [apiUrl, isKept, first])
   if (api === undefined) return <SignIn apiUrl={apiUrl} note={note} onSignedIn={signedIn} />
   return (
     <ApiProvider value={api}>
-      <Views first={first} isNew={isNew} onSignOut={signOut} />
+      {/* An agent may be created while somebody signs in: its key is the tab's then, and is shown. */}
+      <Views key={first?.id} first={first} isNew={isNew} onSignOut={signOut} />
     </ApiProvider>
   )
 }
