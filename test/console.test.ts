@@ -655,6 +655,21 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(times()).toBe(1)
   })
 
+  test("what isn't sent, because a proxy asked to wait, wasn't done", async () => {
+    await signIn(await newAgent(), "keys")
+    await row("signup").waitFor()
+    await page.route(`${instance.apiUrl}/api/usage*`, (route) =>
+      route.fulfill({ status: 503, headers: { ...readable, "retry-after": "600" }, body: "busy" }),
+    )
+    await turnTo("Usage")
+    await alerted("Wait 10 minutes")
+    await turnTo("Keys")
+    await page.getByLabel("Name").fill("worker")
+    await button("Mint").click()
+    await page.getByRole("form", { name: "Mint a key" }).getByRole("alert").waitFor()
+    expect(await page.locator(root).innerText()).not.toContain("may exist")
+  })
+
   test("after a lost response the console says what to do; Escape can't hide an error; a new key stays until stored", async () => {
     await signIn(await newAgent(), "keys")
     const minting = await hold("**/api/agents/me/keys")

@@ -50,7 +50,8 @@ export const createApi = (apiUrl: string, key: () => string | undefined) => {
     const now = performance.now()
     if (quiet !== undefined && now < quiet.until) {
       const facts: ConstructorParameters<typeof SvcError>[0] = quiet.error
-      throw new SvcError({ ...facts, message: facts.message, retryAfterMs: quiet.until - now })
+      const submissionState = "not_submitted"
+      throw new SvcError({ ...facts, message: facts.message, retryAfterMs: quiet.until - now, submissionState })
     }
     const kept = key()
     if (kept !== undefined) return kept

@@ -15,6 +15,7 @@ const faultsOf = (details: unknown): readonly string[] => {
 /** Whether the service may have done what it was asked, although no response says so. */
 export const mayBeDone = (error: SvcError | undefined): boolean =>
   error !== undefined &&
+  error.submissionState !== "not_submitted" &&
   (error.status === 0 ? error.retryable : error.status >= 500 && error.code !== "service-unavailable")
 
 const advice = (error: SvcError, isRead: boolean): string => {
