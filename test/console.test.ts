@@ -670,6 +670,15 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(await page.locator(root).innerText()).not.toContain("may exist")
   })
 
+  test("without a stack nobody can say which limits are lowered", async () => {
+    await signIn(agent)
+    await ready()
+    await page.route("**/api/registry?limit=1", (route) => route.fulfill({ headers: readable, json: [] }))
+    await button("Read the relay's limits for this account").click()
+    await alerted("There is no stack")
+    expect(await page.locator(root).innerText()).not.toContain("lowered none")
+  })
+
   test("after a lost response the console says what to do; Escape can't hide an error; a new key stays until stored", async () => {
     await signIn(await newAgent(), "keys")
     const minting = await hold("**/api/agents/me/keys")

@@ -1,4 +1,5 @@
 import type { MintedSession, Stack } from "@svc/client"
+import { SvcError } from "@svc/client/http"
 import { isObject } from "@svc/common/json-object"
 import { useState } from "preact/hooks"
 import { useApi } from "./api.ts"
@@ -22,7 +23,10 @@ export const TokenLimits = () => {
     attempt(async () => {
       setLimits(undefined)
       const [stack] = (await ask<readonly Stack[]>({ path: "/api/registry?limit=1" })).body
-      if (stack === undefined) return setLimits([])
+      if (stack === undefined) {
+        const message = "There is no stack to mint a token for: nobody can tell this account's limits."
+        throw new SvcError({ status: 0, code: "stack-not-found", message })
+      }
       const body = { websocket_url: stack.websocket_url, scope: "read" }
       setLimits(limitsIn((await ask<MintedSession>({ method: "POST", path: "/ws/sessions", body })).body.token))
     })
