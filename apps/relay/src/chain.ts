@@ -23,6 +23,10 @@ export const describeChain = (
   return { genesis_hash, ...(isLoopback(hostname) && nodeEnv !== "production" && { faucet: origin }) }
 }
 
+/** The genesis hash in a result; undefined for anything else, such as what a proxy returns for each method that it doesn't know. */
+export const genesisHashIn = (result: unknown): string | undefined =>
+  typeof result === "string" && /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(result) ? result : undefined
+
 const callMs = 2500
 const retryMs = 10_000
 
@@ -36,8 +40,7 @@ export const createChain = ({ call }: Pick<Upstream, "call">, now: () => number)
   let asking: Promise<void> | undefined
   const ask = async (): Promise<void> => {
     const response = await call({ method: "getGenesisHash", params: [], timeoutMs: callMs, maxResponseBytes: 1024 })
-    const result = response.kind === "result" ? response.result : undefined
-    if (typeof result === "string" && /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(result)) hash = result
+    hash = genesisHashIn(response.kind === "result" ? response.result : undefined)
   }
   return async (): Promise<string | undefined> => {
     if (hash === undefined && now() - askedAt >= retryMs) {

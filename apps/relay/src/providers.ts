@@ -1,6 +1,6 @@
 // What `doctor` and the start know about the providers in the settings.
 import { ask, checkClock, type Finding, fail, pass } from "@svc/program"
-import { networks } from "./chain.ts"
+import { genesisHashIn, networks } from "./chain.ts"
 import type { Config } from "./config.ts"
 import { credentialsOf } from "./upstream/upstream.ts"
 
@@ -40,7 +40,7 @@ export const checkChains = async (providers: readonly Provider[], wallClock: () 
   const asked = await Promise.all(
     providers.map(async (provider) => {
       const { result, reason, date } = await callProvider(provider, "getGenesisHash")
-      return { provider, reason, date, hash: typeof result === "string" ? result : undefined, at: wallClock() }
+      return { provider, reason, date, hash: genesisHashIn(result), at: wallClock() }
     }),
   )
   const [first] = asked

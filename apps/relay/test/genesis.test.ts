@@ -1,7 +1,8 @@
 import { expect, test } from "vitest"
 import { type Chain, describeChain, createChain } from "../src/chain.ts"
 import type { UpstreamResponse } from "../src/upstream/upstream.ts"
-import { testRelay } from "./fixture.ts"
+import { checkChains } from "../src/providers.ts"
+import { testRelay, testRpc } from "./fixture.ts"
 
 const hash = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"
 const result = (value: unknown): UpstreamResponse => ({ kind: "result", result: value })
@@ -22,6 +23,12 @@ test("a provider is asked for its chain on demand, once, and after a failure eve
     time = at
     expect([await Promise.all([genesisHash(), genesisHash()]), calls]).toEqual([[found, found], asked])
   }
+})
+
+test("a text that isn't a genesis hash says nothing about a provider's chain", async () => {
+  const providers = [await testRpc(), await testRpc("ok")].map(({ url }, index) => ({ name: `provider ${index}`, url }))
+  const { chains } = await checkChains(providers, () => 0)
+  expect(chains.map(({ finding }) => finding?.verdict)).toEqual(["pass", undefined])
 })
 
 test("a public network has a name; only a chain on this machine has a faucet, which shows only the origin of its URL", () => {
