@@ -83,9 +83,17 @@ export const startService = async (runtime: Runtime, bounds: Bounds = defaultBou
       log.warn({ stack: name, version, reason: String(error) }, "the AST can't be interpreted")
     }
   }
+  const incomplete = problem("a stack's AST failed: its records lack changes")
   const onBatch = (batch: Batch): void => {
     slot = batch.blocks.at(-1)?.slot ?? slot
-    for (const { stack } of published.values()) stack.apply(updatesIn(batch, stack.plan))
+    for (const [name, { stack }] of published) {
+      // Thrown on, it would repeat the batch for the stacks that have applied it.
+      try {
+        stack.apply(updatesIn(batch, stack.plan))
+      } catch (error) {
+        incomplete(`${name}: ${String(error)}`)
+      }
+    }
   }
   const onNewChain = (): void => {
     log.warn("the source is another chain: all records are dropped")

@@ -81,6 +81,23 @@ test("a source that restarts is another chain: clients are closed with 1012, and
   await until(() => expect(transfers.records.size).toBe(1))
 })
 
+test("a block on which a stack's AST fails counts once in the other stacks, and those after it too", async () => {
+  const chain = closing(await startChain())
+  const ast = sampleAst("transfers") as { readonly entities: readonly { readonly state_name: string }[] }
+  const Binary = { op: "Contains", left: { Literal: {} }, right: "None" }
+  const fails = { computed_field_specs: [{ target_path: "sent.count", expression: { Binary } }] }
+  const failing = { ...ast, entities: ast.entities.map((entity) => ({ ...entity, ...fails })) }
+  const platform = closing(await startPlatform({ transfers: ast, failing }))
+  const stream = closing(await startStream({ apiUrl: platform.url, rpcUrl: chain.url }))
+  const wallets = follow<Wallet>(stream.url(), "Wallet/list")
+  const payer = await chain.fund()
+  for (const count of ["1", "2"]) {
+    await chain.send(payer, transfer(payer.address, (await chain.fund()).address, 1_000n))
+    chain.pass()
+    await until(() => expect(wallets.records.get(payer.address)?.sent.count).toBe(count))
+  }
+})
+
 test("a new version of a stack is served, starting empty; a withdrawn one ends", async () => {
   const chain = closing(await startChain())
   const { platform, stream } = await start(chain.url)
