@@ -66,13 +66,13 @@ const textOf = ({ kind, version, previous_version: before, message, successor }:
 export const ChangesView = () => {
   const { changes, connection, changedAt, error } = useChanges()
   const specs = useList<Spec>("/api/specs?limit=100")
-  const stacks = useList<Stack>("/api/registry?limit=100")
+  const { body: stacks } = useRead<readonly Stack[]>("/api/registry?limit=100")
   /** A public stack has a page, and what is the account's own or shared with it a view here. */
   const linked = (stack: string) => {
     const isIt = ({ name }: { readonly name: string }): boolean => name === stack
     const spec = specs.items?.find(isIt)
     const text = brief(stack, 64)
-    if (stacks.items?.find(isIt)?.visibility === "public")
+    if (stacks?.find(isIt)?.visibility === "public")
       return <a href={`${root}/stacks/${encodeURIComponent(stack)}`}>{text}</a>
     return spec === undefined ? text : <a href={`#/specs/${spec.id}`}>{text}</a>
   }

@@ -94,21 +94,25 @@ export type Listing<Item> = Pick<Reading<Item>, "error" | "again"> & {
 }
 
 /** A list, whose further pages are read when they are asked for. */
-export const useList = <Item>(path: string, everyMs?: number): Listing<Item> => {
+export const useList = <Item extends { readonly id: number }>(path: string, everyMs?: number): Listing<Item> => {
   const { ask } = useApi()
   const first = useRead<readonly Item[]>(path, everyMs)
   const [more, setMore] = useState<{ readonly items: readonly Item[]; readonly next: string | undefined }>()
   const { error, attempt } = useTry()
   useEffect(() => setMore(undefined), [path])
   const next = more === undefined ? nextPath(path, first.header?.("link") ?? null) : more.next
+  // The first page is read again and again, and moves on: what it had when more was asked for is among `more` too.
+  const ids = new Set(first.body?.map(({ id }) => id))
+  const items = first.body && [...first.body, ...(more?.items ?? []).filter(({ id }) => !ids.has(id))]
   const readMore = (): Promise<void> =>
     attempt(async () => {
       if (next === undefined) return
       const { body, header } = await ask<readonly Item[]>({ path: next })
-      setMore({ items: [...(more?.items ?? []), ...body], next: nextPath(path, header("link")) })
+      const known = (items ?? []).filter(({ id }) => body.every((one) => one.id !== id))
+      setMore({ items: [...known, ...body], next: nextPath(path, header("link")) })
     })
   return {
-    items: first.body && [...first.body, ...(more?.items ?? [])],
+    items,
     error: error ?? first.error,
     again: () => {
       setMore(undefined)
