@@ -1,5 +1,5 @@
 import manifest from "../package.json" with { type: "json" }
-import { createApp, type Dependencies } from "../src/app.ts"
+import { createApp } from "../src/app.ts"
 
 const { document: describe } = createApp({
   log: { error: () => {} },
@@ -8,10 +8,9 @@ const { document: describe } = createApp({
   docsUrl: "http://localhost:4001",
   draining: () => false,
   keysKnown: () => true,
-  // Nothing of it is used before a request comes.
-  transactions: {} as NonNullable<Dependencies["transactions"]>,
+  transactions: undefined,
   onUnprotected: undefined,
 })
 
-/** The OpenAPI document of a relay whose routes are enabled. */
+/** The OpenAPI document of a relay, whether its routes are enabled or not. */
 export const document = describe()

@@ -4,7 +4,7 @@ import type { LimitsMode } from "@svc/limits"
 import { createApi } from "@svc/openapi"
 import type { ProxyWarning } from "./auth.ts"
 import type { Chain } from "./chain.ts"
-import { describeRelay } from "./document.ts"
+import { describeRelay, describeRoute } from "./document.ts"
 import { errors } from "./errors.ts"
 import { createRelay, type RelayDependencies, type RelayEnv } from "./relay.ts"
 import { errorResponse, apiErrorOf } from "./answers.ts"
@@ -77,7 +77,13 @@ export const createApp = (dependencies: Dependencies) => {
     c.json({ name: "svc-relay", version, docs, openapi: `${url}/openapi.json`, health: `${url}/health` }, 200),
   )
   const relay = transactions && createRelay(transactions)
-  if (relay !== undefined) for (const route of routes) route.register(app, relay)
+  for (const route of routes) {
+    if (relay !== undefined) route.register(app, relay)
+    else {
+      const { middleware: _, ...described } = describeRoute(route, [])
+      app.openAPIRegistry.registerPath(described)
+    }
+  }
   let known: ReturnType<typeof describeRelay> | undefined
   const document = () => (known ??= describeRelay(app, version, url))
   app.openapi(openapi, (c) => c.json(document(), 200))
