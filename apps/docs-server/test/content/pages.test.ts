@@ -1,3 +1,4 @@
+// @module-tag long
 import { readdirSync } from "node:fs"
 import { mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
