@@ -557,6 +557,37 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect([...commands].join("\n")).not.toContain(person)
   })
 
+  test("without a stack nobody can say which limits are lowered", async () => {
+    await signIn(agent)
+    await ready()
+    await page.route("**/api/registry?limit=1", (route) => route.fulfill({ headers: readable, json: [] }))
+    await button("Read the relay's limits for this account").click()
+    await alerted("There is no stack")
+    expect(await page.locator(root).innerText()).not.toContain("lowered none")
+  })
+
+  test("further pages of a list keep each record once while the first page moves on", async () => {
+    await signIn(person, "stacks")
+    let newest = 30
+    const runOf = (id: number) => ({ id, spec_id: null, status: "failed", created_at: "2026-01-01T00:00:00Z" })
+    await page.route("**/api/automation/runs?*", (route) => {
+      const offset = Number(new URL(route.request().url()).searchParams.get("offset") ?? 0)
+      const json = Array.from({ length: newest - offset }, (_, at) => runOf(newest - offset - at)).slice(0, 20)
+      const link = offset === 0 ? '</api/automation/runs?limit=20&offset=20>; rel="next"' : ""
+      return route.fulfill({ headers: { ...readable, link }, json })
+    })
+    await page.clock.install()
+    await open("stacks")
+    const runs = () => region("Runs").locator("tbody tr td:first-child").allInnerTexts()
+    const upTo = (last: number) => Array.from({ length: last }, (_, at) => `Run ${last - at}`)
+    await expect.poll(runs).toHaveLength(20)
+    await region("Runs").getByRole("button", { name: "Show more" }).click()
+    await expect.poll(runs).toEqual(upTo(30))
+    newest = 32
+    await page.clock.runFor(10_000)
+    await expect.poll(runs).toEqual(upTo(32))
+  })
+
   test("signing out, half an hour of inactivity, going back and reloading never reveal forgotten data", async () => {
     await signIn(person, "keys")
     const own = row("this console")
@@ -670,15 +701,6 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(await page.locator(root).innerText()).not.toContain("may exist")
   })
 
-  test("without a stack nobody can say which limits are lowered", async () => {
-    await signIn(agent)
-    await ready()
-    await page.route("**/api/registry?limit=1", (route) => route.fulfill({ headers: readable, json: [] }))
-    await button("Read the relay's limits for this account").click()
-    await alerted("There is no stack")
-    expect(await page.locator(root).innerText()).not.toContain("lowered none")
-  })
-
   test("after a lost response the console says what to do; Escape can't hide an error; a new key stays until stored", async () => {
     await signIn(await newAgent(), "keys")
     const minting = await hold("**/api/agents/me/keys")
@@ -733,28 +755,6 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
       await expect.poll(() => alert().count()).toBe(0)
     }
     tab.console()
-  })
-
-  test("further pages of a list keep each record once while the first page moves on", async () => {
-    await signIn(person, "stacks")
-    let newest = 30
-    const runOf = (id: number) => ({ id, spec_id: null, status: "failed", created_at: "2026-01-01T00:00:00Z" })
-    await page.route("**/api/automation/runs?*", (route) => {
-      const offset = Number(new URL(route.request().url()).searchParams.get("offset") ?? 0)
-      const json = Array.from({ length: newest - offset }, (_, at) => runOf(newest - offset - at)).slice(0, 20)
-      const link = offset === 0 ? '</api/automation/runs?limit=20&offset=20>; rel="next"' : ""
-      return route.fulfill({ headers: { ...readable, link }, json })
-    })
-    await page.clock.install()
-    await open("stacks")
-    const runs = () => region("Runs").locator("tbody tr td:first-child").allInnerTexts()
-    const upTo = (last: number) => Array.from({ length: last }, (_, at) => `Run ${last - at}`)
-    await expect.poll(runs).toHaveLength(20)
-    await region("Runs").getByRole("button", { name: "Show more" }).click()
-    await expect.poll(runs).toEqual(upTo(30))
-    newest = 32
-    await page.clock.runFor(10_000)
-    await expect.poll(runs).toEqual(upTo(32))
   })
 
   test("a response in another shape is reported with its request, and an error links to its documentation", async () => {
