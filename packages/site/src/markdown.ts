@@ -66,6 +66,7 @@ blockParser.core.ruler.enableOnly(["normalize", "block"])
 /** The measure that the tools promise: a token is four characters. */
 export const countTokens = (characters: number): number => Math.ceil(characters / 4)
 
+/** Where each line starts. */
 export const lineStarts = (text: string): number[] => {
   const starts = [0]
   for (const match of text.matchAll(/\r\n?|\n/g)) starts.push(match.index + match[0].length)

@@ -162,6 +162,6 @@ export const prepare = async (
   const given = heightOf(options.lastValidBlockHeight ?? 0n)
   const end = blockHeight + blockhashAge
   // No blockhash is valid for twice as long: such a height, which may be a slot, would keep the record open for months.
-  const lastValidBlockHeight = later(end, given > end + blockhashAge ? end : given)
+  const lastValidBlockHeight = given > end + blockhashAge ? end : later(end, given)
   return { payment: source, finalizedHeight, lastValidBlockHeight, isNew }
 }
