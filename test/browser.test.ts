@@ -1,4 +1,5 @@
 // Publishable keys as pages meet them: Chromium sets Origin, Sec-Fetch-Site and preflights, and hides what CORS hides.
+// @module-tag long
 import { beforeAll, beforeEach, describe, expect, test } from "vitest"
 
 import { ask, type Asked, askJson } from "./browser/ask.ts"

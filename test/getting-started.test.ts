@@ -1,4 +1,5 @@
 // The page for newcomers, pasted into a shell as it stands: in the pinned Node, and in the machine's own, as old as 20.
+// @module-tag long
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { delimiter, dirname, join } from "node:path"
 import { startProcess } from "@svc/testing"

@@ -1,4 +1,5 @@
 // The stream on this machine, read by a client of others that is on npm, in Node and in a browser, and by the library.
+// @module-tag long
 import { createPlatform, createRelay, createSession, createStream, submit } from "@svc/client"
 import { build } from "esbuild"
 import { HyperStack } from "hyperstack-typescript"

@@ -1,4 +1,5 @@
 // What an agent does from its first day on, by the tools of svc mcp alone.
+// @module-tag long
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { createRandom } from "@svc/testing"
@@ -132,7 +133,7 @@ test("it finds data, waits for a change that matches a condition, and filters re
   })
 })
 
-test("of 1,000 changes with calls at any time between them, each is reported once", { tags: ["long"] }, async () => {
+test("of 1,000 changes with calls at any time between them, each is reported once", async () => {
   const view = { stack: "transfers", view: "SolTransfer/list" }
   const fields = ["amount.lamports"]
   const { next } = createRandom()
