@@ -2,12 +2,9 @@
 export class CommandError extends Error {
   override readonly name = "CommandError"
   readonly code: string
-  /** Where in a file the error is. */
-  readonly details: { readonly path: string; readonly reason: string } | undefined
 
-  constructor(code: string, message: string, details?: { readonly path: string; readonly reason: string }) {
+  constructor(code: string, message: string) {
     super(message)
     this.code = code
-    this.details = details
   }
 }

@@ -25,6 +25,7 @@ import { migrationFiles, pendingOf, tablesElsewhere } from "../db/migrate.ts"
 import { openServerDatabase } from "../db/server/server.ts"
 import { readServerUrl } from "../db/server/session.ts"
 import { keyAdvice } from "../signing-keys.ts"
+import { unreachable } from "./failure.ts"
 
 const oldestServer = 15
 const statementMs = 5_000
@@ -63,11 +64,8 @@ const migrationFinding = async (queries: Queries, isMade: boolean): Promise<Find
   if (pending === 0) return pass("migrations", `all ${files.length} are applied`)
   const elsewhere = isMade ? undefined : await queries.run(tablesElsewhere)
   if (elsewhere !== undefined) return fail("migrations", elsewhere.message, elsewhere.next)
-  return fail(
-    "migrations",
-    `${pending} of ${files.length} are missing`,
-    "Back up the database, then run the command `migrate` as the tables' owner.",
-  )
+  const next = "Back up the database, then run the command `migrate` as the tables' owner."
+  return fail("migrations", `${pending} of ${files.length} are missing`, next)
 }
 
 const rightsFinding = async (queries: Queries, user: string): Promise<Finding> => {
@@ -86,13 +84,9 @@ const rightsFinding = async (queries: Queries, user: string): Promise<Finding> =
 
 const failed = (error: unknown): Finding => {
   const { message } = error as Error
-  const { code, next } = stepFor(error)
-  const text = code === "42501" ? `DATABASE_URL's role lacks rights: ${message}` : message
-  return fail(
-    code === "42501" ? "rights" : "database",
-    text,
-    next ?? stepAfter(code, "Start the server, or correct host and port in DATABASE_URL."),
-  )
+  const { code, next = stepAfter(code, unreachable) } = stepFor(error)
+  if (code === "42501") return fail("rights", `DATABASE_URL's role lacks rights: ${message}`, next)
+  return fail("database", message, next)
 }
 
 /** The step after a setting of the server was found that the service can't work with, wherever it was set. */
@@ -124,58 +118,41 @@ const checkDatabase = async (
     if (other?.process === found.process)
       return [fail("database", "a pooler in front of PostgreSQL shares a connection between transactions", pooling)]
     const clock = checkClock("the database", Number(found.now), [before, after], 0)
+    const { version, encoding, user, short, free, replicas } = found
     const findings: Finding[] = [...clock]
     const add = (finding: Finding) => void findings.push(finding)
-    const isOld = Number.parseInt(found.version, 10) < oldestServer
-    if (isOld)
-      add(fail("database", `PostgreSQL ${found.version} is too old`, `Use PostgreSQL ${oldestServer} or newer.`))
-    else add(pass("database", `PostgreSQL ${found.version} responds`))
-    if (found.encoding !== "UTF8") {
+    const wrong = (text: string, next: string) => add(fail("database", text, next))
+    if (Number.parseInt(version, 10) < oldestServer)
+      wrong(`PostgreSQL ${version} is too old`, `Use PostgreSQL ${oldestServer} or newer.`)
+    else add(pass("database", `PostgreSQL ${version} responds`))
+    if (encoding !== "UTF8") {
       const next =
         "Make a new database (create database … encoding 'UTF8' template template0), and restore a backup into it."
-      add(fail("database", `its encoding is ${found.encoding}, which can't keep every name and text`, next))
+      wrong(`its encoding is ${encoding}, which can't keep every name and text`, next)
     }
-    if (found.isStandby) add(fail("database", "it is a read-only standby", "Set DATABASE_URL to the primary server."))
-    else if (found.isReadOnly) {
-      add(fail("database", `the role ${found.user} can only read`, reset(found.user, "default_transaction_read_only")))
+    if (found.isStandby) wrong("it is a read-only standby", "Set DATABASE_URL to the primary server.")
+    else if (found.isReadOnly) wrong(`the role ${user} can only read`, reset(user, "default_transaction_read_only"))
+    if (short !== null) {
+      const what = `the role ${user} or the database has a ${short} below a second`
+      wrong(`${what}, which ends statements or transactions of the service`, reset(user, short))
     }
-    if (found.short !== null)
-      add(
-        fail(
-          "database",
-          `the role ${found.user} or the database has a ${found.short} below a second, which ends statements or transactions of the service`,
-          reset(found.user, found.short),
-        ),
-      )
-    if (found.isSuperuser)
-      add(
-        warn(
-          "rights",
-          `the service runs as the superuser ${found.user}`,
-          "Give it a role of its own: docs/operations.md, The database.",
-        ),
-      )
-    else if (found.isOwner)
-      add(
-        warn(
-          "rights",
-          `the service runs as ${found.user}, the tables' owner, who can change the audit trail`,
-          "Set DATABASE_URL to the service's role: docs/operations.md, The database.",
-        ),
-      )
-    if (!found.maySee) return [...findings, fail("rights", `${found.user} can't use the schema public`, grant)]
-    if (found.free < connectionsPerReplica)
-      add(warn("database", `only ${found.free} connections are free`, "Raise max_connections: each replica uses 11."))
-    if (found.replicas > 1 && !isShared)
-      add(
-        warn(
-          "limits-store",
-          `${found.replicas} platform processes use this database, and SVC_LIMITS_URL isn't set: each counts limits for itself, so a client has them ${found.replicas} times`,
-          `Set SVC_LIMITS_URL to one store for all of them, and SVC_LIMITS_REPLICAS to ${found.replicas}.`,
-        ),
-      )
+    if (found.isSuperuser) {
+      const next = "Give it a role of its own: docs/operations.md, The database."
+      add(warn("rights", `the service runs as the superuser ${user}`, next))
+    } else if (found.isOwner) {
+      const next = "Set DATABASE_URL to the service's role: docs/operations.md, The database."
+      add(warn("rights", `the service runs as ${user}, the tables' owner, who can change the audit trail`, next))
+    }
+    if (!found.maySee) return [...findings, fail("rights", `${user} can't use the schema public`, grant)]
+    if (free < connectionsPerReplica)
+      add(warn("database", `only ${free} connections are free`, "Raise max_connections: each replica uses 11."))
+    if (replicas > 1 && !isShared) {
+      const text = `${replicas} platform processes use this database, and SVC_LIMITS_URL isn't set: each counts limits for itself, so a client has them ${replicas} times`
+      const next = `Set SVC_LIMITS_URL to one store for all of them, and SVC_LIMITS_REPLICAS to ${replicas}.`
+      add(warn("limits-store", text, next))
+    }
     const migration = await migrationFinding(queries, found.migrations !== null)
-    if (migration.verdict === "pass") add(await rightsFinding(queries, found.user))
+    if (migration.verdict === "pass") add(await rightsFinding(queries, user))
     return [...findings, migration]
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable) && !/^(?:42501|42P05)$/.test(String(Object(error).code))) throw error
@@ -185,55 +162,46 @@ const checkDatabase = async (
   }
 }
 
-const checkSigningKey = async (config: Config): Promise<readonly Finding[]> => {
+const checkSigningKey = async (config: Config): Promise<Finding> => {
+  const check = "signing-key"
   const { givenKeys, databaseUrl, publicUrl, signingKeyFile } = config
-  if (givenKeys !== undefined) {
-    const isOpen = signingKeyFile !== undefined && (statSync(signingKeyFile).mode & 0o004) !== 0
-    if (isOpen)
-      return [fail("signing-key", "every user can read SVC_SESSION_SIGNING_KEY_FILE", "Set its mode to 0600.")]
-    const ids = givenKeys.publicKeys.map(({ kid }) => kid)
-    if (new Set(ids).size < ids.length)
-      return [
-        fail(
-          "signing-key",
-          "SVC_SESSION_SIGNING_KEY or its file has one key twice, and many verifiers reject such a set",
-          "Remove one of the two. During a rotation, the set has the old key and the new one.",
-        ),
-      ]
-    // A proxy gives several connections to several replicas.
-    const asked = publicUrl === undefined ? [] : Array.from({ length: 4 }, () => `${publicUrl}/.well-known/jwks.json`)
-    const served = await Promise.all(asked.map((url) => ask(url)))
-    const sets = served.map((answer) => Object("body" in answer ? answer.body : {}).keys as unknown)
-    const lacks = (keys: unknown): boolean =>
-      Array.isArray(keys) && !keys.some((key) => Object(key).kid === givenKeys.signing.kid)
-    if (!sets.some(lacks)) return [pass("signing-key", "it can be read")]
-    const text = "a platform at SVC_API_URL doesn't serve this key, so tokens of this replica are rejected"
-    const next =
-      "Set SVC_SESSION_SIGNING_KEY_FILE to the same keys everywhere, and restart all. A new key is the second one at first."
-    return [fail("signing-key", text, next)]
+  if (givenKeys === undefined) {
+    if (databaseUrl === undefined) return pass(check, "it is generated in the data folder")
+    return warn(check, "each replica would generate its own, and reject the others' tokens", `For all: ${keyAdvice}.`)
   }
-  return [
-    databaseUrl === undefined
-      ? pass("signing-key", "it is generated in the data folder")
-      : warn(
-          "signing-key",
-          "each replica would generate its own, and reject the others' tokens",
-          `For all: ${keyAdvice}.`,
-        ),
-  ]
+  const isOpen = signingKeyFile !== undefined && (statSync(signingKeyFile).mode & 0o004) !== 0
+  if (isOpen) return fail(check, "every user can read SVC_SESSION_SIGNING_KEY_FILE", "Set its mode to 0600.")
+  const ids = givenKeys.publicKeys.map(({ kid }) => kid)
+  if (new Set(ids).size < ids.length) {
+    const text = "SVC_SESSION_SIGNING_KEY or its file has one key twice, and many verifiers reject such a set"
+    return fail(check, text, "Remove one of the two. During a rotation, the set has the old key and the new one.")
+  }
+  // A proxy gives several connections to several replicas.
+  const asked = publicUrl === undefined ? [] : Array.from({ length: 4 }, () => `${publicUrl}/.well-known/jwks.json`)
+  const served = await Promise.all(asked.map((url) => ask(url)))
+  const sets = served.map((answer) => Object("body" in answer ? answer.body : {}).keys as unknown)
+  const lacks = (keys: unknown): boolean =>
+    Array.isArray(keys) && !keys.some((key) => Object(key).kid === givenKeys.signing.kid)
+  if (!sets.some(lacks)) return pass(check, "it can be read")
+  const text = "a platform at SVC_API_URL doesn't serve this key, so tokens of this replica are rejected"
+  const next =
+    "Set SVC_SESSION_SIGNING_KEY_FILE to the same keys everywhere, and restart all. A new key is the second one at first."
+  return fail(check, text, next)
 }
 
-const checkUrls = ({ publicUrl, docsUrl, streamUrl }: Config): readonly Finding[] => {
+const checkUrls = ({ publicUrl, docsUrl, streamUrl }: Config): Finding => {
   const named = { SVC_DOCS_URL: docsUrl, SVC_STREAM_URL: streamUrl }
   const local = Object.entries(named).flatMap(([name, url]) => (isPublic(url) ? [] : [name]))
-  if (!isPublic(publicUrl) || local.length === 0) return [pass("urls", "the other services' URLs fit this one's")]
-  return [
-    fail(
-      "urls",
-      `clients are told this machine's address: ${local.join(", ")}`,
-      "Set them to the URLs that clients use.",
-    ),
-  ]
+  if (!isPublic(publicUrl) || local.length === 0) return pass("urls", "the other services' URLs fit this one's")
+  const text = `clients are told this machine's address: ${local.join(", ")}`
+  return fail("urls", text, "Set them to the URLs that clients use.")
+}
+
+const checkEmbedded = ({ nodeEnv }: Config): Finding => {
+  if (nodeEnv !== "production")
+    return pass("database", "an embedded one in the data folder; its migrations are applied at start")
+  const text = "an embedded one: one process, and a power failure can lose data"
+  return warn("database", text, "Set DATABASE_URL to a PostgreSQL server.")
 }
 
 /** What the platform needs, as checks. Throws ConfigError. */
@@ -244,27 +212,18 @@ export const platformChecks = async (
   const config = await readConfig(env)
   validateTelemetry(config, env)
   const { databaseUrl, limits, dataFolder, deployHookUrl } = config
-  const embedded = (): readonly Finding[] => [
-    config.nodeEnv === "production"
-      ? warn(
-          "database",
-          "an embedded one: one process, and a power failure can lose data",
-          "Set DATABASE_URL to a PostgreSQL server.",
-        )
-      : pass("database", "an embedded one in the data folder; its migrations are applied at start"),
-  ]
   return {
     database:
       databaseUrl === undefined
-        ? async () => embedded()
+        ? async () => [checkEmbedded(config)]
         : () => checkDatabase(databaseUrl, limits.url !== undefined, now, wallClock),
     ...(await limitsStoreChecks(limits, () => import("redis"))),
     ...serviceChecks("platform-api", env, config),
-    "signing-key": () => checkSigningKey(config),
+    "signing-key": async () => [await checkSigningKey(config)],
     ...((databaseUrl === undefined || config.givenKeys === undefined) && {
       "data-folder": async () => checkFolder("data-folder", dataFolder),
     }),
-    urls: async () => checkUrls(config),
+    urls: async () => [checkUrls(config)],
     ...(deployHookUrl !== undefined && {
       "deploy-hook": () => checkReachable("deploy-hook", "SVC_DEPLOY_HOOK_URL", deployHookUrl),
     }),

@@ -5,7 +5,8 @@ import { FolderInUse } from "../db/embedded/folder-lock.ts"
 import { DocumentFault } from "../registry/ast/document-fault.ts"
 import { CommandError } from "./command-error.ts"
 
-const unreachable = "Start the server, or correct host and port in DATABASE_URL."
+/** The step after a server didn't respond. */
+export const unreachable = "Start the server, or correct host and port in DATABASE_URL."
 
 /** What stops the start of the service, with the setting and the next step where they are known. */
 export const setupFault = (error: unknown, databaseUrl: string): unknown => {
@@ -30,10 +31,7 @@ const stepAfterOutage = (error: DatabaseUnavailable): string => {
 
 /** What the operator sees of a failure: `{error, code}`, and the place in the file. */
 export const failureOf = (error: unknown): Readonly<Record<string, unknown>> => {
-  if (error instanceof CommandError) {
-    const { message, code, details } = error
-    return { error: message, code, ...(details === undefined ? {} : { details }) }
-  }
+  if (error instanceof CommandError) return { error: error.message, code: error.code }
   if (error instanceof DocumentFault) {
     return { error: error.message, code: "invalid-ast", details: { path: error.path, reason: error.reason } }
   }
