@@ -8,7 +8,7 @@ import { createRoute, sendOwn } from "../create-route.ts"
 import { listRoute, readOne, readPage, recordRoute } from "../owned.ts"
 import { record, recordId, text, time } from "../record.ts"
 import type { PreparedVersion, ReadAst } from "../../compiler/tasks.ts"
-import { errors, wrongField } from "../../errors.ts"
+import { type ErrorCode, errors, wrongField } from "../../errors.ts"
 import { ownRun, ownSpec } from "../../records/own.ts"
 import { addVersion, versionOrLatest } from "../../records/spec-versions.ts"
 import { beginRun, stepsDone } from "../../work/begin.ts"
@@ -96,60 +96,6 @@ const accepted = async (tx: Orm, userId: number, id: number) =>
     location: `/api/automation/runs/${id}`,
   }) as const
 
-/** What can be done to a run, and in which statuses. `work` returns the id of the resulting run. */
-const operations: Readonly<
-  Record<
-    "resume" | "retry" | "cancel",
-    {
-      readonly from: readonly string[]
-      readonly done: string
-      readonly summary: string
-      /** @param limit the maximum number of active runs per owner */
-      readonly work: (run: RunRow, change: Change, limit: number) => Promise<number>
-    }
-  >
-> = {
-  resume: {
-    from: ["waiting"],
-    done: "resumed",
-    summary: "Resume a run",
-    work: async (run, { tx, at }) => {
-      await moveRun(tx, run.id, "running", at)
-      await tx.update(runs).set({ approvedAt: at }).where(eq(runs.id, run.id))
-      await addJob(tx, "run", run.id, run.ownerId, run.specId)
-      return run.id
-    },
-  },
-  retry: {
-    from: ["failed", "cancelled"],
-    done: "retried",
-    summary: "Retry a run",
-    work: async (run, { tx, at, userId }, limit) => {
-      const [again] = await tx.select({ id: runs.id }).from(runs).where(eq(runs.retryOfId, run.id)).limit(1)
-      if (again !== undefined)
-        throw errors.fail("run-state", { message: `The run was already retried by run ${again.id}.` })
-      await ownSpec(tx, userId, run.specId)
-      const built = run.buildId !== null && (await readBuild(tx, run.buildId)).status === "completed"
-      const { ownerId, specId, specVersionId, allowBreaking, approval, approvedAt } = run
-      const same = { ownerId, specId, specVersionId, allowBreaking, approval, approvedAt }
-      const next = { ...same, attempt: run.attempt + 1, retryOfId: run.id, buildId: built ? run.buildId : null }
-      return beginRun(tx, next, await stepsDone(tx, run, built), limit, at)
-    },
-  },
-  cancel: {
-    from: ["queued", "waiting", "running"],
-    done: "cancelled",
-    summary: "Cancel a run",
-    work: async (run, { tx, at }) => {
-      if (run.status === "running") {
-        await moveRun(tx, run.id, "cancelling", at)
-        await wakeJob(tx, "run", run.id)
-      } else await cancelRun(tx, run, at)
-      return run.id
-    },
-  },
-}
-
 /** The new version that a run publishes; undefined for one that exists. */
 const versionOf = (input: z.infer<typeof newRun>, ast: ReadAst | undefined): PreparedVersion | undefined => {
   if (ast === undefined) return undefined
@@ -189,9 +135,18 @@ runRoutes.openapi(startRun, (c) => {
   })
 })
 
-for (const verb of ["resume", "retry", "cancel"] as const) {
-  const { from, done, summary, work } = operations[verb]
-  const more = verb === "retry" ? (["spec-not-found", "limit-reached"] as const) : []
+/**
+ * A route for what can be done to a run in some statuses.
+ * @param work returns the id of the resulting run; `limit` is the maximum number of active runs per owner
+ */
+const operation = (
+  verb: "resume" | "retry" | "cancel",
+  summary: string,
+  done: string,
+  from: readonly string[],
+  work: (run: RunRow, change: Change, limit: number) => Promise<number>,
+  ...more: readonly ErrorCode[]
+) => {
   const route = createRoute({
     method: "post",
     path: `/api/automation/runs/{id}/${verb}`,
@@ -215,3 +170,29 @@ for (const verb of ["resume", "retry", "cancel"] as const) {
     })
   })
 }
+
+operation("resume", "Resume a run", "resumed", ["waiting"], async (run, { tx, at }) => {
+  await moveRun(tx, run.id, "running", at)
+  await tx.update(runs).set({ approvedAt: at }).where(eq(runs.id, run.id))
+  await addJob(tx, "run", run.id, run.ownerId, run.specId)
+  return run.id
+})
+const retry = async (run: RunRow, { tx, at, userId }: Change, limit: number): Promise<number> => {
+  const [again] = await tx.select({ id: runs.id }).from(runs).where(eq(runs.retryOfId, run.id)).limit(1)
+  if (again !== undefined)
+    throw errors.fail("run-state", { message: `The run was already retried by run ${again.id}.` })
+  await ownSpec(tx, userId, run.specId)
+  const built = run.buildId !== null && (await readBuild(tx, run.buildId)).status === "completed"
+  const { ownerId, specId, specVersionId, allowBreaking, approval, approvedAt } = run
+  const same = { ownerId, specId, specVersionId, allowBreaking, approval, approvedAt }
+  const next = { ...same, attempt: run.attempt + 1, retryOfId: run.id, buildId: built ? run.buildId : null }
+  return beginRun(tx, next, await stepsDone(tx, run, built), limit, at)
+}
+operation("retry", "Retry a run", "retried", ["failed", "cancelled"], retry, "spec-not-found", "limit-reached")
+operation("cancel", "Cancel a run", "cancelled", ["queued", "waiting", "running"], async (run, { tx, at }) => {
+  if (run.status === "running") {
+    await moveRun(tx, run.id, "cancelling", at)
+    await wakeJob(tx, "run", run.id)
+  } else await cancelRun(tx, run, at)
+  return run.id
+})
