@@ -51,13 +51,10 @@ const openFolder = async (folder: string): Promise<PGlite> => {
   return client
 }
 
-const explained = async <T>(work: Promise<T>): Promise<T> => {
-  try {
-    return await work
-  } catch (error) {
+const explained = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
     throw explain(error)
-  }
-}
+  })
 
 /**
  * Opens the database inside this process, in `folder`/database, and creates it if it is missing. The folder is closed
