@@ -62,8 +62,6 @@ export const theRow = <Row>([row]: readonly Row[]): Row => {
   return row
 }
 
-const isRejected = (result: PromiseSettledResult<unknown>): result is PromiseRejectedResult =>
-  result.status === "rejected"
 /** Whether a statement failed only because one before it in its transaction did. */
 const isFollowUp = ({ reason }: PromiseRejectedResult): boolean =>
   Object(Object(reason).cause ?? reason).code === "25P02"
@@ -74,7 +72,7 @@ const isFollowUp = ({ reason }: PromiseRejectedResult): boolean =>
  */
 export const together = async <Statements extends readonly unknown[]>(...statements: Statements) => {
   const sent = statements.map(async (statement) => statement)
-  const failed = (await Promise.allSettled(sent)).filter(isRejected)
+  const failed = (await Promise.allSettled(sent)).filter((one) => one.status === "rejected")
   const cause = failed.find((one) => !isFollowUp(one)) ?? failed[0]
   if (cause !== undefined) throw cause.reason
   return (await Promise.all(sent)) as { [Index in keyof Statements]: Awaited<Statements[Index]> }

@@ -96,7 +96,6 @@ const seen = ({ visibility, viewers }: PublishedStack, audience: Audience): bool
  */
 export const createRegistry = (database: Database) => {
   let revision = -1
-  let byId = new Map<number, PublishedStack>()
   let byName = new Map<string, PublishedStack>()
   let byUrl = new Map<string, PublishedStack>()
   let sorted: readonly PublishedStack[] = []
@@ -112,7 +111,7 @@ export const createRegistry = (database: Database) => {
     if (latest === revision) return
     const ids = await queries.run((db) => db.select({ id: stacks.id }).from(stacks))
     const alive = new Set(ids.map(({ id }) => id))
-    const next = new Map([...byId].filter(([id]) => alive.has(id)))
+    const next = new Map(sorted.filter(({ id }) => alive.has(id)).map((stack) => [stack.id, stack]))
     for (let last = revision, more = true; more;) {
       const newer = gt(stacks.revision, last)
       const rows = await database
@@ -122,7 +121,6 @@ export const createRegistry = (database: Database) => {
       last = rows.at(-1)?.revision ?? last
       more = rows.length === rowsAtOnce
     }
-    byId = next
     sorted = [...next.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
     byName = new Map(sorted.map((stack) => [stack.name, stack]))
     byUrl = new Map(sorted.map((stack) => [spellingsOf(stack.websocketUrl)[0], stack]))

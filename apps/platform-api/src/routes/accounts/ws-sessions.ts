@@ -41,8 +41,6 @@ const session = z.object({
   scope: z.string().meta({ description: "The granted scopes, separated by spaces" }),
 })
 
-const isScope = (word: string): word is SessionScope => sessionScopes.some((scope) => scope === word)
-
 /** Streams serve public stacks. A person can also read their own. */
 const isOpenTo = (stack: PublishedStack, principal: Principal): boolean =>
   stack.visibility === "public" ||
@@ -77,7 +75,7 @@ const scopesOf = ({ scope, scopes }: z.infer<typeof body>): readonly SessionScop
   const words = scopes ?? (scope === undefined ? ["read"] : scope.split(" ").filter((word) => word !== ""))
   const path = scopes === undefined ? "scope" : "scopes"
   if (words.length === 0) throw wrongField("invalid-scope", path, "must not be empty")
-  const unknown = words.findIndex((word) => !isScope(word))
+  const unknown = words.findIndex((word) => !sessionScopes.some((known) => known === word))
   if (unknown >= 0) {
     const place = scopes === undefined ? path : `${path}[${unknown}]`
     throw wrongField("invalid-scope", place, `has a scope other than ${sessionScopes.join(", ")}`)
