@@ -8,8 +8,6 @@ const own = "/api/agents/me/keys"
 
 const service = testService("postgres", { SVC_FAILED_AUTH_PER_MINUTE: "0" })
 
-const codeOf = async (key: string) => await service.faultOf(key)
-
 test(
   "in any order of operations, keys live, end and manage by the rules",
   { timeout: full ? 3_600_000 : 60_000 },
@@ -101,7 +99,7 @@ test(
       }
       now += 10_000
       service.clock.offsetMs = now - Date.now()
-      const known = await Promise.all(keys.map(async (key) => codeOf(key.key)))
+      const known = await Promise.all(keys.map(({ key }) => service.faultOf(key)))
       expect(known).toEqual(keys.map((key) => refusal(key) ?? null))
     }
     await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), play), {

@@ -1,13 +1,13 @@
 // @module-tag long
 import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import { fileURLToPath } from "node:url"
-import postgres from "postgres"
-import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest"
 import { migrate } from "../src/db/migrate.ts"
 import { openServerDatabase } from "../src/db/server/server.ts"
 import { sampleStacks } from "../stacks/index.ts"
 import { operate, startReplica, type Replica } from "./program.ts"
 import { besides, temporaryFolder } from "./service.ts"
+import { withSql } from "./with-sql.ts"
 
 // Whole processes are started here, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
@@ -69,17 +69,17 @@ test("an operator's change reaches every replica, even if its notice was lost", 
 })
 
 test("a replica that starts during another's migration waits for it, beyond its statement timeout", async () => {
-  const other = postgres(server.url, { max: 1 })
   const now = () => performance.now()
   const database = openServerDatabase({ url: server.url, statementMs: 50, connections: 1, now })
-  const migrated = Promise.withResolvers<number>()
-  await other.unsafe("begin; select pg_advisory_xact_lock(7264911301)")
-  migrate(database.within(60_000)).then(migrated.resolve, migrated.reject)
-  await other.unsafe("select pg_sleep(0.2)")
-  await other.unsafe("commit")
-  expect(await migrated.promise).toBe(0)
-  await database.close()
-  await other.end()
+  onTestFinished(database.close)
+  const { migrated } = await withSql(server.url, async (sql) => {
+    await sql.unsafe("begin; select pg_advisory_xact_lock(7264911301)")
+    const begun = { migrated: migrate(database.within(60_000)) }
+    await sql.unsafe("select pg_sleep(0.2)")
+    await sql.unsafe("commit")
+    return begun
+  })
+  expect(await migrated).toBe(0)
 })
 
 test("no key is in a log line or in the database's bytes, whatever its history", async () => {

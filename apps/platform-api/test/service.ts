@@ -134,6 +134,11 @@ export const startTestService = async (kind: DatabaseKind, env: Readonly<Record<
     publishable: async (key: string, origins: readonly string[], path = "/api/agents/me/keys"): Promise<string> =>
       (await call("POST", `${path}/publishable`, { key, body: { origin_allowlist: origins } })).body.key,
     database: () => service.database.within(60_000),
+    /** How many of the server's sessions wait for a lock. */
+    lockWaits: async (): Promise<number> => {
+      const waiting = "select 1 from pg_locks where not granted and $1"
+      return (await service.database.within(60_000).query(waiting, [true])).length
+    },
     clock,
     close: async () => {
       await service.close()

@@ -1,6 +1,6 @@
 // Records of accounts, put into the database as the worker would leave them.
 import { prepareVersion } from "../../src/compiler/tasks.ts"
-import { eq, type Orm } from "../../src/db/database.ts"
+import { eq, type Orm, theRow } from "../../src/db/database.ts"
 import * as tables from "../../src/db/schema/index.ts"
 import { parseAst } from "../../src/registry/ast/parse-ast.ts"
 import { entity, field, smallAst } from "../registry/small-ast.ts"
@@ -26,12 +26,6 @@ const orderAst = (ast_version: string) =>
     ],
   })
 
-const only = <T>(rows: readonly T[]): T => {
-  const [row] = rows
-  if (row === undefined) throw new Error("a row is missing")
-  return row
-}
-
 type Table =
   | typeof tables.specs
   | typeof tables.specVersions
@@ -42,12 +36,12 @@ type Table =
 /** Inserts a row, and returns its id. */
 const insert = async <T extends Table>(tx: Orm, table: T, row: T["$inferInsert"]): Promise<number> => {
   const inserted = tx.insert(table as typeof tables.builds).values(row as typeof tables.builds.$inferInsert)
-  return only(await inserted.returning({ id: table.id })).id
+  return theRow(await inserted.returning({ id: table.id })).id
 }
 
 /** The account of an agent's slug or a person's e-mail address. */
 const accountOf = async (tx: Orm, who: string): Promise<number> =>
-  only(
+  theRow(
     who.includes("@")
       ? await tx.select({ id: tables.users.id }).from(tables.users).where(eq(tables.users.email, who))
       : await tx
@@ -87,7 +81,7 @@ const orders2 = "wss://streams.example/orders-2"
 
 const insertVersion = async (tx: Orm, specId: number, versionNumber: number) => {
   const { entities, ...prepared } = prepareVersion(parseAst(orderAst(`0.0.${versionNumber}`)))
-  const row = { ...prepared, ...only(entities), specId, versionNumber, createdAt: insertedAt }
+  const row = { ...prepared, ...theRow(entities), specId, versionNumber, createdAt: insertedAt }
   return insert(tx, tables.specVersions, row)
 }
 

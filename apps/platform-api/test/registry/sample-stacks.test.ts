@@ -9,13 +9,6 @@ import { sampleText } from "./small-ast.ts"
 
 const astOf = (name: string) => readAst(sampleText(name))
 
-test("the samples fit in one registry: names are valid and distinct, and transfers has a relay", () => {
-  const names = sampleStacks.map(({ name }) => name)
-  expect(names).toEqual(["transfers", "stake-accounts", "name-service", "token-swaps"])
-  for (const name of names) expect(name).toMatch(/^[a-z0-9][a-z0-9-]{0,62}$/)
-  expect(sampleStacks[0]).toMatchObject({ relay: true })
-})
-
 test.each(sampleStacks)("the hashes in the file of $name match its content", ({ name }) => {
   const { content_hash, ...stack } = astOf(name)
   expect(content_hash).toBe(contentHash(stack))

@@ -26,6 +26,16 @@ const waiting = async (person: Person, spec_id: number, name: string): Promise<n
   return body.build_id
 }
 
+test("a public build waits for its name's approval without blocking others", async () => {
+  const open = await owner.newSpec("open", { ast_payload: first })
+  const closed = await owner.newSpec("closed", { ast_payload: first, visibility: "private" })
+  const build = await waiting(owner, open.id, "open")
+  expect((await owner.built({ spec_id: closed.id })).status).toBe("completed")
+  expect((await owner.get(`/api/builds/${build}`)).status).toBe("pushing")
+  await approved("open")
+  expect((await owner.endOfBuild(build)).status).toBe("completed")
+})
+
 test("the end of one build leaves the name to another one that waits for its approval", async () => {
   const spec = await owner.newSpec("pair", { ast_payload: first })
   const one = await waiting(owner, spec.id, "pair")
@@ -79,11 +89,10 @@ test("an approval is seen by a build that is about to wait for it", async () => 
 test("an approval and the cancellation of a build that waits for it wait for each other without a deadlock", async () => {
   const spec = await owner.newSpec("crossing", { ast_payload: first })
   const build = await waiting(owner, spec.id, "crossing")
-  const isWaiting = "select 1 from pg_locks where not granted and $1"
   const approval = await service.database().transaction(async (tx) => {
     await lockJobsOf(tx, spec.id)
     const answer = approved("crossing").catch((error: unknown) => error)
-    await expect.poll(async () => (await service.database().query(isWaiting, [true])).length).toBe(1)
+    await expect.poll(service.lockWaits).toBe(1)
     await endBuild(tx, await lockBuild(tx, build), "cancelled", "cancelled by its owner", new Date())
     return { answer }
   })

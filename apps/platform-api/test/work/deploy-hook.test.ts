@@ -3,10 +3,9 @@ import { type Received, startReceiver } from "@svc/testing"
 import { Webhook } from "standardwebhooks"
 import { describe, expect, test } from "vitest"
 import { readSettings } from "../../src/config.ts"
-import { approve } from "../../src/operator/publish.ts"
 import { type HookBody, hookBody } from "../../src/work/steps/hook-call.ts"
 import { nextCallMs } from "../../src/work/steps/hook.ts"
-import { beforeTests, serviceInTest, testService } from "../service.ts"
+import { beforeTests, testService } from "../service.ts"
 import { broken, first, grown, newPerson } from "./person.ts"
 
 const secret = `whsec_${randomBytes(32).toString("base64")}`
@@ -219,17 +218,4 @@ test("an unencrypted hook stops the start, except on this machine or if the oper
   expect(problem(far)).toMatch(/SVC_DEPLOY_HOOK_URL: must start with https:\/\/, because .*SVC_DEPLOY_HOOK_INSECURE/)
   expect(problem(far, "true")).toBe(far)
   expect(problem("http://127.0.0.1.example/")).toMatch(/must start with https/)
-})
-
-test("if the operator requires approval, a public build waits for its name's approval without blocking others", async () => {
-  const service = await serviceInTest("postgres", { SVC_PUBLIC_STACKS: "operator" })
-  const owner = await newPerson(service)
-  const open = await owner.newSpec("open", { ast_payload: first })
-  const closed = await owner.newSpec("closed", { ast_payload: first, visibility: "private" })
-  const { body } = await owner.call("POST", "/api/builds", { spec_id: open.id })
-  expect((await owner.built({ spec_id: closed.id })).status).toBe("completed")
-  const held = await owner.get(`/api/builds/${body.build_id}`)
-  expect([held.status, held.status_message]).toEqual(["pushing", "waits for the operator: stack approve open"])
-  await approve(service.database(), "open", new Date())
-  expect((await owner.endOfBuild(body.build_id)).status).toBe("completed")
 })

@@ -14,8 +14,11 @@ const waitingRun = async (name: string): Promise<{ readonly path: string; readon
   await owner.until(path, "waiting")
   return { path, specId: spec.id }
 }
-const follow = (path: string, key: string, how: { readonly method?: "HEAD"; readonly signal?: AbortSignal } = {}) =>
-  fetch(`${service.url}${path}/events`, { headers: { authorization: `Bearer ${key}` }, ...how })
+type How = { readonly method?: "HEAD"; readonly signal?: AbortSignal; readonly since?: string }
+const follow = (path: string, key: string, { since, ...how }: How = {}) => {
+  const headers = { authorization: `Bearer ${key}`, ...(since !== undefined && { "last-event-id": since }) }
+  return fetch(`${service.url}${path}/events`, { headers, ...how })
+}
 /** What a stream said until it ended. */
 const eventsOf = async (stream: Response): Promise<string[]> => (await stream.text()).trim().split("\n\n")
 const onlyWaiting = [expect.stringContaining('{"status":"waiting"}')]
@@ -31,14 +34,8 @@ test("it sends the current state first, then every change until the run is over"
   expect(events.at(-1)).toContain('{"status":"succeeded"}')
   expect(events.some((event) => event.includes('{"name":"verify","status":"succeeded"}'))).toBe(true)
   const since = /^id: (\d+)/.exec(events.at(-2) ?? "")?.[1] ?? ""
-  const later = await fetch(`${service.url}${path}/events`, {
-    headers: { authorization: `Bearer ${owner.key}`, "last-event-id": since },
-  })
-  expect(await eventsOf(later)).toEqual([events.at(-1)])
-  const lost = await fetch(`${service.url}${path}/events`, {
-    headers: { authorization: `Bearer ${owner.key}`, "last-event-id": "999999999" },
-  })
-  expect(await eventsOf(lost)).toEqual([
+  expect(await eventsOf(await follow(path, owner.key, { since }))).toEqual([events.at(-1)])
+  expect(await eventsOf(await follow(path, owner.key, { since: "999999999" }))).toEqual([
     expect.stringContaining("event: begin-again"),
     expect.stringContaining('{"status":"succeeded"}'),
   ])
@@ -92,16 +89,14 @@ test("a stream that was opened during an outage ends if its run is over", async 
   const { path } = await waitingRun("in-the-dark")
   expect((await owner.call("POST", `${path}/cancel`)).status).toBe(202)
   const [last = ""] = await eventsOf(await follow(path, owner.key))
-  const headers = { authorization: `Bearer ${owner.key}`, "last-event-id": /^id: (\d+)/.exec(last)?.[1] ?? "" }
-  const text = "select 1 from pg_locks where not granted and $1"
-  const waiting = async () => (await service.database().query(text, [true])).length
+  const since = /^id: (\d+)/.exec(last)?.[1] ?? ""
   const opened = await withSql(service.databaseUrl, (sql) =>
     sql.begin(async (tx) => {
       await tx`lock table run_changes in access exclusive mode`
-      const stream = fetch(`${service.url}${path}/events`, { headers })
+      const stream = follow(path, owner.key, { since })
       // Its first statement runs out of time.
-      await expect.poll(waiting).toBe(1)
-      await expect.poll(waiting).toBe(0)
+      await expect.poll(service.lockWaits).toBe(1)
+      await expect.poll(service.lockWaits).toBe(0)
       return { stream }
     }),
   )

@@ -7,11 +7,6 @@ import { first, newPerson } from "./person.ts"
 const service = testService("postgres", { SVC_WORKER: "false" })
 const owner = beforeTests(() => newPerson(service))
 
-const isWaiting = async (): Promise<boolean> => {
-  const text = "select 1 from pg_locks where not granted and $1"
-  return (await service.database().query(text, [true])).length > 0
-}
-
 test("a build that a worker begins while its spec is unshared isn't shared either", async () => {
   const agent = await service.signUp()
   const spec = await owner.newSpec("lent", { visibility: "private", shared_with: [agent.slug] })
@@ -28,7 +23,7 @@ test("a build that a worker begins while its spec is unshared isn't shared eithe
       isDone = true
       return status
     })
-    await expect.poll(async () => isDone || (await isWaiting())).toBe(true)
+    await expect.poll(async () => isDone || (await service.lockWaits()) > 0).toBe(true)
     return id
   })
   expect(await put).toBe(200)
