@@ -59,27 +59,17 @@ export const signTransaction = async (
   } = {},
 ): Promise<{ readonly base64: kit.Base64EncodedWireTransaction; readonly signature: kit.Signature }> => {
   const lifetime = { blockhash: kit.blockhash(blockhash), lastValidBlockHeight: 0n }
-  const legacy = kit.pipe(
-    kit.createTransactionMessage({ version: "legacy" }),
-    (empty) => kit.setTransactionMessageFeePayerSigner(payer, empty),
+  const empty = {
+    legacy: kit.createTransactionMessage({ version: "legacy" }),
+    0: kit.createTransactionMessage({ version: 0 }),
+    1: kit.setTransactionMessageConfig(config, kit.createTransactionMessage({ version: 1 })),
+  }[version]
+  const whole = kit.pipe(
+    kit.setTransactionMessageFeePayerSigner(payer, empty),
     (paid) => kit.setTransactionMessageLifetimeUsingBlockhash(lifetime, paid),
     (timed) => kit.appendTransactionMessageInstructions(instructions, timed),
   )
-  const v0 = kit.pipe(
-    kit.createTransactionMessage({ version: 0 }),
-    (empty) => kit.setTransactionMessageFeePayerSigner(payer, empty),
-    (paid) => kit.setTransactionMessageLifetimeUsingBlockhash(lifetime, paid),
-    (timed) => kit.appendTransactionMessageInstructions(instructions, timed),
-    (whole) => kit.compressTransactionMessageUsingAddressLookupTables(whole, tables),
-  )
-  const v1 = kit.pipe(
-    kit.createTransactionMessage({ version: 1 }),
-    (empty) => kit.setTransactionMessageFeePayerSigner(payer, empty),
-    (paid) => kit.setTransactionMessageLifetimeUsingBlockhash(lifetime, paid),
-    (timed) => kit.appendTransactionMessageInstructions(instructions, timed),
-    (whole) => kit.setTransactionMessageConfig(config, whole),
-  )
-  const message = { legacy, 0: v0, 1: v1 }[version]
+  const message = whole.version === 0 ? kit.compressTransactionMessageUsingAddressLookupTables(whole, tables) : whole
   const signed = await kit.partiallySignTransactionMessageWithSigners(message)
   return { base64: kit.getBase64EncodedWireTransaction(signed), signature: kit.getSignatureFromTransaction(signed) }
 }
