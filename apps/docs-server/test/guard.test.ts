@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
 import { createGuard } from "../src/guard.ts"
-import { rawGet, testServer } from "./start.ts"
+import { rawGet } from "@svc/testing"
+import { testServer } from "./start.ts"
 
 const baseUrl = "https://docs.example.org"
 
@@ -43,16 +44,16 @@ test("on any other listener Host is checked only if names are set, and every Ori
 test("a wrong Host or Origin is 403 forbidden, a malformed one 400, but /health responds", async () => {
   const server = await testServer()
   for (const path of ["/mcp", "/llms.txt"]) {
-    const { status, body } = await rawGet(server.port, path, { host: "evil.example" })
+    const { status, body } = await rawGet(server.url, path, { host: "evil.example" })
     expect([status, body.toString()]).toEqual([403, expect.stringContaining('"forbidden"')])
-    expect((await rawGet(server.port, path, { origin: "https://evil.example" })).status).toBe(403)
+    expect((await rawGet(server.url, path, { origin: "https://evil.example" })).status).toBe(403)
   }
-  const { status, body } = await rawGet(server.port, "/mcp", { host: "a/b" })
+  const { status, body } = await rawGet(server.url, "/mcp", { host: "a/b" })
   expect([status, JSON.parse(body.toString())]).toMatchObject([
     400,
     { error: { code: "invalid_request", hint: expect.stringContaining("Host") } },
   ])
-  expect((await rawGet(server.port, "/health", { host: "10.1.2.3" })).status).toBe(200)
+  expect((await rawGet(server.url, "/health", { host: "10.1.2.3" })).status).toBe(200)
 })
 
 test("above its limit of requests per minute a client gets 429 with Retry-After", async () => {

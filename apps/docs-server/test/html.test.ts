@@ -4,7 +4,8 @@ import { expect, test } from "vitest"
 import { bundles, styles } from "@svc/site"
 import { wantsHtml } from "../src/answers.ts"
 import { pagesOfFile } from "./pages.ts"
-import { rawGet, serverOfFile, testServer } from "./start.ts"
+import { rawGet } from "@svc/testing"
+import { serverOfFile, testServer } from "./start.ts"
 
 const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 const pixel = Buffer.from(
@@ -168,7 +169,7 @@ test("a browser gets the page with its policy, ETag, Markdown URL and an accepte
   const head = await get("/guides/one", { accept: browser }, server, "HEAD")
   expect([head.status, head.headers.get("etag"), await head.text()]).toEqual([200, etag, ""])
   const taken = { accept: browser, "accept-encoding": "gzip, deflate, br, zstd" }
-  const packed = await rawGet(server.port, "/guides/one", taken)
+  const packed = await rawGet(server.url, "/guides/one", taken)
   expect([packed.headers["content-encoding"], packed.headers.etag]).toEqual(["br", `W/${etag}`])
   expect(brotliDecompressSync(packed.body).toString()).toBe(text)
 })

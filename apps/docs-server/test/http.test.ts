@@ -3,14 +3,14 @@ import { writeFile } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { gunzipSync, gzipSync, inflateRawSync } from "node:zlib"
 import { accessSchema } from "@svc/openapi"
-import { responseChecker } from "@svc/testing"
+import { rawGet, responseChecker } from "@svc/testing"
 import { expect, test } from "vitest"
 import { z } from "zod"
 import manifest from "../package.json" with { type: "json" }
 import committed from "../openapi.json" with { type: "json" }
 import { pagesOfFile } from "./pages.ts"
 import { testFolder } from "../../../test/start-service.ts"
-import { rawGet, serverOfFile, testServer } from "./start.ts"
+import { serverOfFile, testServer } from "./start.ts"
 
 const pages = pagesOfFile()
 const server = serverOfFile(() => ({
@@ -84,7 +84,7 @@ test.each([
 
 test("long texts are compressed if the client accepts it, and either form's ETag validates", async () => {
   const plain = await (await get("/openapi.json")).text()
-  const packed = await rawGet(server.port, "/openapi.json", { "accept-encoding": "br;q=1, gzip;q=0.5" })
+  const packed = await rawGet(server.url, "/openapi.json", { "accept-encoding": "br;q=1, gzip;q=0.5" })
   expect(packed.headers["content-encoding"]).toBe("gzip")
   expect(gunzipSync(packed.body).toString()).toBe(plain)
   const etag = (await get("/openapi.json")).headers.get("etag") ?? ""
@@ -183,7 +183,7 @@ test.each([
   "/\\..\\x",
   "/guides/%2e%2e/%2e%2e/package",
 ])("%s never returns a file outside the pages", async (path) => {
-  expect([400, 404]).toContain((await rawGet(server.port, path)).status)
+  expect([400, 404]).toContain((await rawGet(server.url, path)).status)
 })
 
 test("a preflight returns the methods and headers that MCP clients send", async () => {

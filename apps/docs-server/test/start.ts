@@ -1,6 +1,3 @@
-import { once } from "node:events"
-import { type IncomingMessage, request } from "node:http"
-import { buffer } from "node:stream/consumers"
 import { postJson, testRuntime } from "@svc/testing"
 import { onTestFinished } from "vitest"
 import { beforeTests } from "../../../test/start-service.ts"
@@ -46,11 +43,3 @@ export const modernCall = (method: string, params: Record<string, unknown> = {},
     ...(name !== undefined && { "mcp-name": name }),
   } as Record<string, string>,
 })
-
-/** A GET as it is, where fetch would change it: any path, any header, no decompression. */
-export const rawGet = async (port: number, path: string, headers: Readonly<Record<string, string>> = {}) => {
-  const sent = request({ host: "127.0.0.1", port, path, headers }).end()
-  const [response] = (await once(sent, "response")) as [IncomingMessage]
-  const { statusCode: status, headers: received, rawHeaders } = response
-  return { status, headers: received, rawHeaders, body: await buffer(response) }
-}

@@ -1,5 +1,4 @@
-import { once } from "node:events"
-import { request } from "node:http"
+import { rawGet } from "@svc/testing"
 import { expect, test } from "vitest"
 import manifest from "../package.json" with { type: "json" }
 import { serviceInTest, testService } from "./service.ts"
@@ -8,8 +7,7 @@ import { newPerson } from "./work/person.ts"
 const service = testService("postgres", { SVC_SAMPLE_STACKS: "true" })
 
 test("only the exact spelling of a path is served", async () => {
-  const [answer] = await once(request(service.url, { path: "/x/../api/r%65gistry" }).end(), "response")
-  expect(answer.resume().statusCode).toBe(404)
+  expect((await rawGet(service.url, "/x/../api/r%65gistry")).status).toBe(404)
 })
 
 test("any page may send requests after a preflight without a key, and read responses and errors", async () => {
@@ -68,10 +66,8 @@ test("headers that are too long get an error from the table that a page can read
 test("two Authorization headers are rejected even if one is valid", async () => {
   const { key } = await service.signUp()
   const headers = ["Host", "x", "Authorization", `Bearer ${key}`, "Authorization", "Bearer x"]
-  const sent = request(`${service.url}/api/agents/me`, { headers })
-  const [answer] = await once(sent.end(), "response")
-  expect([answer.statusCode, answer.headers["x-error-code"]]).toEqual([401, "invalid-authorization-format"])
-  answer.resume()
+  const answer = await rawGet(service.url, "/api/agents/me", headers)
+  expect([answer.status, answer.headers["x-error-code"]]).toEqual([401, "invalid-authorization-format"])
 })
 
 test("an invalid query of a list counts against the limit, and the error says why a key was ignored", async () => {

@@ -1,19 +1,11 @@
 import { randomBytes } from "node:crypto"
-import { once } from "node:events"
-import { type IncomingMessage, request } from "node:http"
-import { buffer } from "node:stream/consumers"
 import { gunzipSync } from "node:zlib"
 import { mintKey } from "@svc/keys"
+import { rawGet } from "@svc/testing"
 import { describe, expect, test } from "vitest"
 import { unpublish } from "../src/operator/publish.ts"
 import { entity, field, smallAst, withFields } from "./registry/small-ast.ts"
 import { beforeTests, publishStack, reached, serviceInTest, testService } from "./service.ts"
-
-/** Asks without any decoding, as fetch would do by itself. */
-const plain = async (url: string, headers: Record<string, string> = {}) => {
-  const [answer] = (await once(request(url, { headers }).end(), "response")) as [IncomingMessage]
-  return { status: answer.statusCode, headers: answer.headers, body: await buffer(answer) }
-}
 
 describe("the registry", () => {
   const service = testService("postgres", { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })
@@ -141,9 +133,9 @@ describe("the registry", () => {
     await put("tags")
     await reached(service, "/api/registry/tags")
     for (const path of ["", "/tags", "/tags/schema", "/stacks/tags/ast"]) {
-      const url = `${service.url}/api/registry${path}`
-      const one = await plain(url)
-      const packed = await plain(url, { "accept-encoding": "br, gzip" })
+      const ask = (headers = {}) => rawGet(service.url, `/api/registry${path}`, headers)
+      const one = await ask()
+      const packed = await ask({ "accept-encoding": "br, gzip" })
       expect(one.headers["content-encoding"]).toBeUndefined()
       expect(packed.headers["content-encoding"]).toBe("gzip")
       expect(gunzipSync(packed.body).equals(one.body)).toBe(true)
@@ -152,12 +144,12 @@ describe("the registry", () => {
       for (const tag of tags) {
         expect(tag).toMatch(/^"[^"]+"$/)
         for (const given of [tag, `W/${tag}`, `"x", ${tag}`, "*"]) {
-          const { status: told, body } = await plain(url, { "if-none-match": given, "accept-encoding": "gzip" })
+          const { status: told, body } = await ask({ "if-none-match": given, "accept-encoding": "gzip" })
           expect([told, body.length]).toEqual([304, 0])
         }
       }
-      expect((await plain(url, { "if-none-match": '"other"' })).status).toBe(200)
-      expect((await plain(url, { "accept-encoding": "gzip;q=0" })).headers["content-encoding"]).toBeUndefined()
+      expect((await ask({ "if-none-match": '"other"' })).status).toBe(200)
+      expect((await ask({ "accept-encoding": "gzip;q=0" })).headers["content-encoding"]).toBeUndefined()
     }
   })
 
