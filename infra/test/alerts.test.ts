@@ -1,12 +1,12 @@
 // Each alert against series that must and must not fire it, by promtool. A dead expression fails its test.
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import { parse, stringify } from "yaml"
 import { z } from "zod"
 import { readConfig } from "../../apps/relay/src/config.ts"
+import { folderOfFile } from "../../test/folder-of-file.ts"
 
 const rule = z.looseObject({
   alert: z.string(),
@@ -165,8 +165,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
 }
 
-const folder = mkdtempSync(join(tmpdir(), "svc-alerts-"))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = folderOfFile()
 
 /** Writes a rule and its alert's cases as a test file of promtool; returns its name. */
 const writeCases = (checked: Rule, name: string): string => {

@@ -2,10 +2,9 @@
 import { spawnSync } from "node:child_process"
 import { createSocket } from "node:dgram"
 import { once } from "node:events"
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:https"
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { generateSigningKey, publicJwks, readSigningKeys } from "@svc/session-token"
 import {
@@ -17,7 +16,7 @@ import {
   startRedis,
   testRuntime,
 } from "@svc/testing"
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest"
+import { beforeAll, expect, onTestFinished, test } from "vitest"
 import { docsChecks } from "../../apps/docs-server/src/doctor.ts"
 import { platformChecks } from "../../apps/platform-api/src/operator/doctor.ts"
 import { relayChecks } from "../../apps/relay/src/doctor.ts"
@@ -25,11 +24,12 @@ import { createStoreKeys } from "../../packages/limits/src/store-keys.ts"
 import { runDoctor } from "../../packages/program/src/doctor.ts"
 import { checkPublicUrl } from "../../packages/program/src/public-url.ts"
 import { checkClock } from "../../packages/program/src/requests.ts"
+import { folderOfFile } from "../../test/folder-of-file.ts"
 import { beforeTests, startService, testProcess, testReceiver } from "../../test/start-service.ts"
 import { makeCertificate } from "./certificate.ts"
 
 const root = join(import.meta.dirname, "../..")
-const folder = mkdtempSync(join(tmpdir(), "svc-doctor-"))
+const folder = folderOfFile()
 
 type App = "docs-server" | "relay" | "platform-api"
 type Env = Readonly<Record<string, string>>
@@ -159,7 +159,6 @@ beforeAll(async () => {
     "--command=grant svc_service to svc_reader, svc_late, svc_hasty; alter role svc_reader set default_transaction_read_only = on; alter role svc_late connection limit 0; alter role svc_hasty set statement_timeout = 1",
   )
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test("a sound installation passes in every service", async () => {
   for (const app of ["relay", "platform-api"] as const) {

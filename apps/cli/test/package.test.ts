@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs"
-import { mkdtemp, readdir, readFile, rm, stat, symlink } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readdir, readFile, stat, symlink } from "node:fs/promises"
 import { join } from "node:path"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { beforeAll, expect, test } from "vitest"
+import { folderOfFile } from "../../../test/folder-of-file.ts"
 import { app } from "../scripts/bundle.ts"
 import manifest from "../package.json" with { type: "json" }
 import { runProgram } from "./tool.ts"
 
-let home: string
+const home = folderOfFile()
 const tarball = join(app, "dist/svc.tgz")
 
 const build = async (): Promise<Buffer> => {
@@ -17,13 +17,7 @@ const build = async (): Promise<Buffer> => {
   return readFile(tarball)
 }
 
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), "svc-package-"))
-  await build()
-})
-afterAll(async () => {
-  await rm(home, { recursive: true, force: true })
-})
+beforeAll(build)
 
 test("the package is small, has no dependencies, and is built reproducibly", async () => {
   const first = await readFile(tarball)

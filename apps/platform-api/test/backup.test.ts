@@ -4,13 +4,13 @@ import { execFileSync } from "node:child_process"
 import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { createTestDatabase } from "@svc/testing"
-import { afterAll, expect, onTestFinished, test } from "vitest"
+import { expect, onTestFinished, test } from "vitest"
+import { folderOfFile } from "../../../test/folder-of-file.ts"
 import { operate } from "./program.ts"
 import { insertRecords } from "./records/records.ts"
-import { serviceInTest, startTestService, temporaryFolder, type TestService } from "./service.ts"
+import { serviceInTest, startTestService, type TestService } from "./service.ts"
 
-const { folder, remove } = temporaryFolder()
-afterAll(remove)
+const folder = folderOfFile()
 const noBackup = join(folder, "no-backup")
 writeFileSync(noBackup, "not a backup")
 

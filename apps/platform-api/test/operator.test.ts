@@ -2,19 +2,19 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ConfigError } from "@svc/config"
 import { readSigningKeys } from "@svc/session-token"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
+import { folderOfFile } from "../../../test/folder-of-file.ts"
 import { readConfig } from "../src/config.ts"
 import { unavailable } from "../src/db/errors.ts"
 import { failureOf } from "../src/operator/failure.ts"
 import { smallAst } from "./registry/small-ast.ts"
 import { command, operate, startProgram } from "./program.ts"
-import { temporaryFolder, testService } from "./service.ts"
+import { testService } from "./service.ts"
 
-const { folder, remove } = temporaryFolder()
+const folder = folderOfFile()
 const env = { SVC_DATA_DIR: join(folder, "data") }
 const astFile = join(folder, "small.json")
 beforeAll(() => writeFileSync(astFile, JSON.stringify(smallAst())))
-afterAll(() => remove())
 
 const run = (line: string) => operate(line.split(" "), env)
 

@@ -2,11 +2,12 @@
 import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest"
+import { folderOfFile } from "../../../test/folder-of-file.ts"
 import { migrate } from "../src/db/migrate.ts"
 import { openServerDatabase } from "../src/db/server/server.ts"
 import { sampleStacks } from "../stacks/index.ts"
 import { operate, startReplica, type Replica } from "./program.ts"
-import { besides, temporaryFolder } from "./service.ts"
+import { besides } from "./service.ts"
 import { withSql } from "./with-sql.ts"
 
 // Whole processes are started here, on a machine that may be busy.
@@ -15,7 +16,7 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 let server: TestDatabase
 let env: Record<string, string>
 let replicas: [Replica, Replica]
-const { folder, remove } = temporaryFolder()
+const folder = folderOfFile()
 
 beforeAll(async () => {
   server = await createTestDatabase()
@@ -27,7 +28,6 @@ afterAll(async () => {
   for (const { program } of replicas) program.kill("SIGTERM")
   await Promise.all(replicas.map(({ program }) => program.exited))
   await server.stop()
-  remove()
 })
 
 const signUp = async (replica: Replica): Promise<{ slug: string; api_key: string }> => {

@@ -1,25 +1,23 @@
 import { execFileSync, spawnSync } from "node:child_process"
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { beforeAll, expect, test } from "vitest"
+import { folderOfFile } from "../../../test/folder-of-file.ts"
 import { nodes } from "../../../test/own-node.ts"
 import { bundle, bundled } from "../scripts/bundle.ts"
 import { signedMemo } from "./transactions.ts"
 
 const library = join(import.meta.dirname, "..")
-let folder: string
+const folder = folderOfFile()
 beforeAll(async () => {
   execFileSync(process.execPath, [join(library, "scripts/build.ts")])
-  folder = await mkdtemp(join(tmpdir(), "svc-client-"))
   await writeFile(join(folder, "package.json"), '{"type":"module"}')
   const tarball = join(library, "dist/svc-client.tgz")
   execFileSync("npm", ["install", tarball, "--no-audit", "--no-fund", "--offline", "--loglevel", "error"], {
     cwd: folder,
   })
 }, 120_000)
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const program = `
 import * as client from "svc-client"

@@ -1,27 +1,24 @@
 import { execFileSync } from "node:child_process"
 import * as nodeFiles from "node:fs/promises"
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { runInNewContext } from "node:vm"
 import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import connect, { type Sql } from "postgres"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, describe, expect, test } from "vitest"
+import { folderOfFile } from "../../../test/folder-of-file.ts"
 import { createFileStore } from "../src/journal/file-store.ts"
 import { memoryStore, type Store, type StoredRecord } from "../src/index.ts"
 import { fileStore } from "../src/node.ts"
 
-let root: string
+const root = folderOfFile()
 let count = 0
-beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), "svc-journal-"))
-})
 let postgres: TestDatabase | undefined
 let sql: Sql | undefined
 afterAll(async () => {
   await sql?.end()
   await postgres?.stop()
-  await rm(root, { recursive: true, force: true })
 })
 const newFolder = (): string => join(root, String(count++), "payments")
 

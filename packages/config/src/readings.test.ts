@@ -1,13 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
+import { folderOfFile } from "../../../test/folder-of-file.ts"
 import { ConfigError, readBoth, textOrFile } from "./index.ts"
 
-const folder = mkdtempSync(join(tmpdir(), "svc-config-"))
+const folder = folderOfFile()
 const file = join(folder, "text")
 writeFileSync(file, "from the file")
-afterAll(() => rmSync(folder, { recursive: true }))
 
 const upper = (text: string) => Promise.resolve(text.toUpperCase())
 

@@ -1,21 +1,15 @@
-import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Readable } from "node:stream"
 import fc from "fast-check"
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest"
+import { expect, test } from "vitest"
+import { folderOfFile } from "../../../../test/folder-of-file.ts"
 import { changeCredentials, credentialsFile, readCredentials } from "./credentials.ts"
 import { CliError } from "../errors.ts"
 import { inputFrom } from "../input.ts"
 import { nowhere, readTextFile } from "./files.ts"
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "svc-credentials-"))
-})
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true })
-})
+const folder = folderOfFile()
 
 test("any file is read as keys by URL, or as one error that quotes nothing of the file", async () => {
   const secret = "svc_ak_secret"
@@ -69,8 +63,8 @@ test("saved keys are read back for any URL and name, and no other file remains",
 })
 
 test("a symbolic link is kept and its target gets the keys; without a home folder nothing is read or saved", async () => {
-  const dotfiles = await mkdtemp(join(tmpdir(), "svc-dotfiles-"))
-  onTestFinished(() => rm(dotfiles, { recursive: true }))
+  const dotfiles = join(folder, "dotfiles")
+  await mkdir(dotfiles)
   const target = join(dotfiles, "keys.json")
   await rm(credentialsFile(folder))
   await symlink(target, credentialsFile(folder))

@@ -1,15 +1,11 @@
-import { mkdir, mkdtemp, readdir, rename, rm, utimes, writeFile } from "node:fs/promises"
-import { hostname, tmpdir } from "node:os"
+import { mkdir, readdir, rename, utimes, writeFile } from "node:fs/promises"
+import { hostname } from "node:os"
 import { join } from "node:path"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
+import { folderOfFile } from "../../../../test/folder-of-file.ts"
 import { lockFile } from "./file-lock.ts"
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "svc-lock-"))
-})
-afterAll(() => rm(folder, { recursive: true }))
-
+const folder = folderOfFile()
 let deaths = 0
 /** The name of a holder that is gone: no process has this id, which is above the largest that Linux and macOS give. */
 const gone = (): string => `2147483646@${encodeURIComponent(hostname())}@${deaths++}`

@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
-import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import fc from "fast-check"
-import { afterAll, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
+import { folderOfFile } from "../../../../test/folder-of-file.ts"
 import { deriveShape, type Shape } from "../../src/registry/schema/derive-schema.ts"
 import { parseAst } from "../../src/registry/ast/parse-ast.ts"
 import { type Language, languages, typedModule } from "../../src/registry/types/typed-module.ts"
@@ -13,9 +13,7 @@ import { sampleStacks } from "../../stacks/index.ts"
 import { hostileShape } from "./shapes.ts"
 import { entity, field, sampleText, smallAst, typedAst } from "./small-ast.ts"
 
-const folder = mkdtempSync(join(tmpdir(), "svc-types-"))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
+const folder = folderOfFile()
 const compiler = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc")
 
 /** What tsc says of the modules, all in one go. */
