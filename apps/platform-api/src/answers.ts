@@ -42,10 +42,7 @@ const bodyOf = (error: ApiError, requestId: string, docsUrl: string) => ({
   docs: explanationOf(docsUrl, "platform", error.code),
 })
 
-/**
- * Turns an error into a response, with the headers that were set for it by `c.header`.
- * @param docsUrl where the documentation is
- */
+/** Turns an error into a response, with the headers that were set for it by `c.header`. */
 export const errorResponse = (c: Context<AppEnv>, error: ApiError, docsUrl: string): Response =>
   c.json(bodyOf(error, c.var.requestId, docsUrl), error.status, headersOf(error))
 

@@ -24,7 +24,6 @@ export const accountOwner = ({ userId, kind }: { readonly userId: number; readon
   group: kind === "agent" ? "agents" : `user:${userId}`,
 })
 
-/** The owner of an account's jobs. */
 export const jobOwner = (userId: number): Owner => ({ name: `job:${userId}`, group: `user:${userId}` })
 
 /** The owner of what a reader without a key asks for. */

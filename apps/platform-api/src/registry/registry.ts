@@ -58,7 +58,6 @@ const createStackBodies = (database: Database) => {
     return { answer: bodies.packed(body === "ast" ? ast : row.schemaGzip) }
   }
   return {
-    /** A body that is in memory. */
     known: (stack: PublishedStack, body: Body): Answer | undefined => bodies.get(keyOf(stack, body))?.answer,
     /** A body from memory or the database. Throws StackMoved and DatabaseUnavailable. */
     read: async (stack: PublishedStack, body: Body): Promise<Answer> =>
@@ -201,7 +200,6 @@ export const createRegistry = (database: Database) => {
   return {
     /** Updates the memory from the database. Throws DatabaseUnavailable. */
     refresh,
-    /** The revision of the data in memory. */
     revision: () => revision,
     /** The audience of an account. Most accounts can read nothing private, and share their lists. */
     audienceOf: (userId: number): Audience => (viewersOfPrivate.has(userId) ? userId : "keyed"),

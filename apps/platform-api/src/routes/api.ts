@@ -45,7 +45,6 @@ export const jsonRequest = <S extends z.ZodObject>(schema: S) => ({
   content: { "application/json": { schema: nullAsAbsent(schema) } },
 })
 
-/** The error responses of a route. */
 export const failures = (...codes: readonly ErrorCode[]) =>
   errorResponses(errors, errorEnvelope, ...codes, "internal-error")
 
@@ -53,20 +52,20 @@ export const failures = (...codes: readonly ErrorCode[]) =>
 export const keyFailures = (policy: Policy, ...codes: readonly ErrorCode[]) =>
   failures(...keyCodes, "rate-limit-exceeded", "service-unavailable", ...refusalsOf(policy), ...codes)
 
-/** Errors of reading a body. */
 export const bodyCodes = ["invalid-json", "invalid-request", "payload-too-large", "unsupported-media-type"] as const
 export const bodyLimit = 64 * 1024
 
-/** Reads a small JSON body. */
 export const smallBody = (limit = bodyLimit) =>
   // Far more values than any endpoint takes: a validator reports each element that is not what it should be.
   jsonBody({ limit, deadlineMs: 10_000, emptyAs: {}, maxValues: 1000 })
+
+const mostRecords = 2_147_483_647
 
 /** The id in a path: a positive int4. Digits that can't be one become 0, which names nothing. */
 const pathId = z
   .string()
   .regex(/^\d+$/, "must be a number")
-  .transform((digits) => (Number(digits) <= 2_147_483_647 ? Number(digits) : 0))
+  .transform((digits) => (Number(digits) <= mostRecords ? Number(digits) : 0))
   .meta({ type: "string", description: "Its id" })
 
 export const idPath = z.object({ id: pathId })
@@ -124,8 +123,6 @@ const storable = (text: string): boolean => text.isWellFormed() && !text.include
 
 export const prose = (max: number) =>
   z.string().max(max, `must be at most ${max} characters`).refine(storable, "has a character that can't be stored")
-
-const mostRecords = 2_147_483_647
 
 /** A record's number. 0 stands for a number that no record can have. */
 export const recordNumber = z
