@@ -33,6 +33,7 @@ const stack = (name: string) => ({
   websocket_url: "ws://127.0.0.1:9/w",
   entities: [],
 })
+const longName = "E".repeat(1200)
 const changes = Array.from({ length: 100 }, (_, index) => {
   return { id: index + 1, at: "2026-01-01T00:00:00Z", stack: "wide", kind: "published", message: "m".repeat(900) }
 })
@@ -58,7 +59,8 @@ const answer = ({ target }: { readonly target: string }): Reply => {
   if (target === "/ws/sessions") return { body: { token: "a.b.c" } }
   if (target.startsWith("/api/registry/silent/")) return { body: undefined }
   if (target.startsWith("/api/registry?")) {
-    return { body: Array.from({ length: 60 }, (_, index) => stack(`stack-${index}`)) }
+    const entities = Array.from({ length: 50 }, () => longName)
+    return { body: Array.from({ length: 60 }, (_, index) => ({ ...stack(`stack-${index}`), entities })) }
   }
   if (target.startsWith("/api/agents/me/keys")) {
     return { body: [{ id: 1, current: true, status: "active", expires_at: "2026-01-01T01:00:00Z", replaced_by: 2 }] }
@@ -221,6 +223,8 @@ test("a result that is too large is cut between records, and says how to continu
   const shown = followed.structuredContent?.["changes"] as { id: number }[]
   expect(followed.structuredContent).toMatchObject({ truncated: true, next: shown.at(-1)?.id })
   for (const { text } of [listed, described, followed]) expect(tokensOf(text)).toBeLessThan(8000)
+  // Names that fill a result on their own would end the list before this stack.
+  expect((await mcp.call("list_stacks", { query: "stack-59" }))["stacks"]).toMatchObject([{ entities: [longName] }])
 })
 
 test("of a stack that no stream serves, the result says so, with the reason and whom to tell", async () => {

@@ -169,6 +169,18 @@ test("a payment whose copy is rejected stays open: only the same bytes can land 
   expect(json(await setup.svc(sendArgs("rejected"), base64))).toMatchObject({ state: "landed", signature })
 })
 
+test("a payment is listed whatever the length of its purpose", async () => {
+  const { base64, signature } = await setup.wallet.transfer()
+  const { call } = await mcp()
+  const purpose = "p".repeat(40_000)
+  await setup.inFastTime(call("submit_payment", { id: "wordy", transaction: base64, purpose }), signature)
+  expect(await call("list_payments")).toEqual({
+    payments: expect.arrayContaining([
+      expect.objectContaining({ id: "wordy", purpose: expect.stringMatching(/^p+…$/) }),
+    ]),
+  })
+})
+
 test("a damaged record is shown as damaged, never treated as missing, and removed only by force", async () => {
   const before = new Set(await readdir(journal()))
   const payment = await setup.wallet.transfer()

@@ -95,7 +95,10 @@ export const paymentTools = [
     },
     annotations: readOnly,
     run: async ({ context }, { open = false, after }) => {
-      const later = following(plainJson((await listPayments(context())).json), "id", after)
+      const all = (await listPayments(context())).json.map((one) =>
+        "purpose" in one ? Object.assign(one, { purpose: one.purpose && shortened(one.purpose) }) : one,
+      )
+      const later = following(plainJson(all), "id", after)
       const { kept, truncated } = fitting(later.filter(({ state }) => !open || ["open", "damaged"].includes(state)))
       const none =
         later.length === 0 || !open ? "The journal has no payments: submit_payment makes one." : "No payment is open."

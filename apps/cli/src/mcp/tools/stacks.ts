@@ -88,7 +88,7 @@ export const stackTools = [
         .map((stack) => ({
           name: stack.name,
           description: shortened(stack.description ?? ""),
-          entities: stack.entities.slice(0, 100),
+          entities: fitting(stack.entities, 2000).kept,
           has_data: hasData(stack),
         }))
       const { kept, truncated } = fitting(found)
