@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { readFile, writeFile } from "node:fs/promises"
+import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { base58 } from "@svc/common/base58"
@@ -8,7 +8,7 @@ import fc from "fast-check"
 import { afterAll, expect, test } from "vitest"
 import { tools } from "../src/mcp/server.ts"
 import { startMcp } from "./mcp-client.ts"
-import { type Reply, startServer } from "./server.ts"
+import { type Received, type Reply, startServer } from "./server.ts"
 import { json, makeTool, runProgram } from "./tool.ts"
 
 /** As the contract of these tests counts: four characters a token. */
@@ -40,7 +40,7 @@ const changes = Array.from({ length: 100 }, (_, index) => {
 
 const refusal = { error: `No, ${key}.`, message: `No, ${key}.` }
 
-const answer = ({ target }: { readonly target: string }): Reply => {
+const answer = ({ target, headers, body }: Received): Reply => {
   if (target.startsWith("/api/registry/changes") && target.includes("after=999"))
     return {
       status: 400,
@@ -55,6 +55,13 @@ const answer = ({ target }: { readonly target: string }): Reply => {
   if (target.startsWith("/api/registry/wide/schema")) return { body: { ...stack("wide"), schema: wide } }
   if (target.startsWith("/api/registry/unserved/")) {
     return { body: { ...stack("unserved"), websocket_url: server.url.replace("http", "ws"), schema: wide } }
+  }
+  if (target.startsWith("/api/registry/own/") && headers.authorization?.includes("svc_sk_") === true) {
+    return { body: { ...stack("own"), websocket_url: "ws://127.0.0.1:9/own", schema: wide } }
+  }
+  if (target === "/ws/sessions" && body.includes("/own")) {
+    const details = { path: "websocket_url", reason: "isn't the URL of a public stack" }
+    return { status: 403, body: { error: "The registry has none.", code: "agent-account-forbidden", details } }
   }
   if (target === "/ws/sessions") return { body: { token: "a.b.c" } }
   if (target.startsWith("/api/registry/silent/")) return { body: undefined }
@@ -237,6 +244,24 @@ test("of a stack that no stream serves, the result says so, with the reason and 
     hint: "Its owner must run a stream server there: tell the person. list_stacks shows which stacks have data now.",
   })
   expect(missing?.message).toMatch(/^unserved is published, but .*: the server there responds with HTTP status 404\.$/)
+})
+
+test("of a stack that isn't public, such as a person's own, every tool knows the name, and reading it says why it can't be", async () => {
+  const home = join(tool.home, "both")
+  await mkdir(join(home, "svc"), { recursive: true })
+  const keys = { [server.url]: { api_key: key }, [`${server.url}#person`]: { api_key: key.replace("ak", "sk") } }
+  await writeFile(join(home, "svc/credentials.json"), JSON.stringify(keys))
+  const both = await startMcp(await tool.file(), { ...env, SVC_API_KEY: "", XDG_CONFIG_HOME: home })
+  expect(await both.call("describe_stack", { stack: "own" })).toMatchObject({ name: "own" })
+  for (const name of ["read_view", "wait_for_change"]) {
+    expect(await both.fails(name, { stack: "own", view: "Wide/list" })).toEqual({
+      code: "agent-account-forbidden",
+      message: "own isn't a public stack now, and only public stacks can be read.",
+      hint: "Don't call again. Agents may read public stacks; for all else ask a person.",
+      retryable: false,
+    })
+  }
+  await both.close()
 })
 
 test("an empty list says what to do next", async () => {

@@ -69,7 +69,7 @@ export const hints: Readonly<Record<string, string>> = {
   "agent-account-required": "Ask a person to store an agent's key (svc_ak_): svc auth login < KEY-FILE.",
   "agent-account-disabled": askOperator,
   "key-replaced": "Ask a person to store the key's successor: svc auth login < KEY-FILE.",
-  "agent-account-forbidden": "Don't call again. Agents may read what list_stacks lists; for all else ask a person.",
+  "agent-account-forbidden": "Don't call again. Agents may read public stacks; for all else ask a person.",
   "stack-name-taken": "Nothing was published. Pass another name; deleted names stay reserved for 30 days.",
   "stack-not-found": "Call list_stacks.",
   "invalid-websocket-url": "Call list_stacks.",

@@ -5,7 +5,7 @@ import type { Context } from "../command.ts"
 import { CliError, onCode, systemReason } from "../errors.ts"
 import { named, readStack } from "../explore/stack.ts"
 import { platformOf } from "../services/api.ts"
-import { apiWithKey, keysFor } from "../settings/key.ts"
+import { apiForReading, apiWithKey, keysFor } from "../settings/key.ts"
 import { webSocketFor } from "./web-socket.ts"
 
 type Records = ReadonlyMap<string, unknown>
@@ -58,7 +58,9 @@ export const unreadable = (
 /** A stream of a stack's records. @param given the view; by default the first one that the stack defines */
 export const openView = async (context: Context, name: string, given: string | undefined) => {
   const api = await apiWithKey(context)
-  const { name: stackName, websocket_url: websocketUrl, schema } = await readStack(context, api, name)
+  // The key of whoever lists and describes stacks: no name is known in one place and unknown in the next.
+  const reader = await apiForReading({ ...context, note: () => {} })
+  const { name: stackName, websocket_url: websocketUrl, schema } = await readStack(context, reader, name)
   const views = schema.entities.flatMap((entity) => entity.views.map(({ id }) => id))
   const wanted =
     given === undefined ? undefined : named("view", given, views, String, `svc watch ${shellWord(stackName)}`)
@@ -66,7 +68,13 @@ export const openView = async (context: Context, name: string, given: string | u
   const mintSession: Platform["mintSession"] = async (asked) => {
     const stored = keysFor({ ...context, note: () => {} }, api.url).catch(onCode(undefined, () => undefined))
     const { agent, person } = (await stored) ?? {}
-    return platformOf({ ...api, key: agent ?? person ?? api.key }).mintSession(asked)
+    return platformOf({ ...api, key: agent ?? person ?? api.key })
+      .mintSession(asked)
+      .catch((error: unknown) => {
+        if (!(error instanceof SvcError) || error.code !== "agent-account-forbidden") throw error
+        const message = `${stackName} isn't a public stack now, and only public stacks can be read.`
+        throw new SvcError({ status: error.status, code: error.code, message })
+      })
   }
   const session = createSession({ platform: { mintSession }, websocketUrl, scope: "read" })
   const webSocket = await webSocketFor(websocketUrl, context.env)
