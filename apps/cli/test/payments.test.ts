@@ -181,6 +181,32 @@ test("a payment is listed whatever the length of its purpose", async () => {
   })
 })
 
+test("a tool's payment that fails before it is stored says that nothing was sent; of an open one, that it may land", async () => {
+  const transfer = await setup.wallet.transfer()
+  const { base64 } = transfer
+  const file = await setup.tool.file()
+  // A service that has no such routes, as a relay whose transactions are disabled.
+  const elsewhere = setup.platform.url
+  const failing = { SVC_RELAY_URL: elsewhere, SVC_API_URL: "http://127.0.0.1:9" }
+  const hints = Object.entries(failing).map(async ([name, url]) => {
+    const other = await startMcp(file, { ...setup.env, [name]: url })
+    const { hint } = await other.fails("submit_payment", { id: "unsent", transaction: base64 })
+    await other.close()
+    return hint
+  })
+  for (const hint of await Promise.all(hints)) expect(hint).toMatch(/^Nothing was sent\. [A-Z]/)
+  const busy = saying({ error: { code: -32005, message: "Busy" } })
+  answerTo = (body) => (methodOf(body) === "sendTransaction" ? busy : undefined)
+  await setup.svc([...sendArgs("unsent"), "--timeout", "2"], base64)
+  answerTo = () => undefined
+  const other = await startMcp(file, { ...setup.env, SVC_API_URL: "http://127.0.0.1:9" })
+  expect(await other.fails("submit_payment", { id: "unsent", transaction: base64 })).toMatchObject({
+    hint: expect.stringMatching(/^This payment may be open, and still land\. Call the tool again/),
+  })
+  await other.close()
+  expect((await send("unsent", transfer)).code).toBe(0)
+})
+
 test("a damaged record is shown as damaged, never treated as missing, and removed only by force", async () => {
   const before = new Set(await readdir(journal()))
   const payment = await setup.wallet.transfer()

@@ -148,7 +148,14 @@ export const hintFor = (code: string, advice: string | undefined, own?: string):
 export const shownDetails = (details: unknown): unknown => (sizeOf(details) <= longestText ? details : undefined)
 
 /** A service's or the tool's own failure, field by field: an error may carry a new key. */
-export const faultOf = (thrown: unknown) => {
+export const faultOf = (thrown: unknown): ReturnType<typeof plainFault> => {
+  if (!(thrown instanceof PaymentFailure)) return plainFault(thrown)
+  const fault = plainFault(thrown.cause)
+  const isSaid = /nothing was|sent nothing/i.test(`${fault.message} ${fault.hint}`)
+  return isSaid ? fault : { ...fault, hint: `${thrown.known} ${fault.hint}` }
+}
+
+const plainFault = (thrown: unknown) => {
   if (thrown instanceof ToolError) {
     const { code, message, hint } = thrown
     return { code, message: shortened(message), hint, retryable: code === "unreachable" }
@@ -158,6 +165,16 @@ export const faultOf = (thrown: unknown) => {
   const service = cause instanceof SvcError ? cause : undefined
   // This error's own message says that the key is printed, which a tool never does.
   const message = code === "key-not-saved" ? "The new key couldn't be stored, and is lost." : error.message
+/** A failed payment, with what is known of its transaction. */
+export class PaymentFailure extends Error {
+  readonly known: string
+
+  constructor(cause: unknown, known: string) {
+    super("", { cause })
+    this.known = known
+  }
+}
+
   const later = service?.retryAfterMs === undefined ? undefined : waitFirst
   const hint = hintFor(code, service?.hint || error.hint || later, error.next)
   return {

@@ -1,9 +1,10 @@
 import { isObject } from "@svc/common/json-object"
 import { z } from "zod"
-import type { EndingJson } from "../../payments/journal.ts"
+import { CliError } from "../../errors.ts"
+import { type EndingJson, whileOpen } from "../../payments/journal.ts"
 import { listPayments, settlePayments } from "../../payments/payments.ts"
 import { send } from "../../payments/send.ts"
-import { fitting, following, hintFor, plainJson, shortened, shownDetails } from "../result.ts"
+import { fitting, following, hintFor, PaymentFailure, plainJson, shortened, shownDetails } from "../result.ts"
 import { changesLittle, defineTool, readOnly } from "../tool.ts"
 import { bytes, inputOf, relayContext } from "./transactions.ts"
 
@@ -67,8 +68,13 @@ export const paymentTools = [
     untouched: "Nothing was sent. ",
     run: async (call, { id: name, transaction, purpose }) => {
       const options = { id: name, timeout: timeoutSeconds, ...(purpose !== undefined && { purpose }) }
-      const context = await relayContext(call, { ...inputOf(transaction), options })
-      return { id: name, ...endingOf((await send(context)).json) }
+      const input = inputOf(transaction)
+      const sent = relayContext(call, { ...input, options }).then(send)
+      const { json } = await sent.catch(whileOpen(call.context(), name)).catch((thrown: unknown) => {
+        const isOpen = thrown instanceof CliError && thrown.exit === 3
+        throw new PaymentFailure(thrown, isOpen ? "This payment may be open, and still land." : "Nothing was sent.")
+      })
+      return { id: name, ...endingOf(json) }
     },
   }),
   defineTool({
