@@ -73,6 +73,7 @@ test("every error of svc mcp has a next step for an agent without a shell, or sa
     ...rows.map(([code, { hint }]) => new SvcError({ status: 400, code, message: "No.", hint })),
     ...Object.keys(nextSteps).map((code) => new CliError(code, "No.")),
     new SvcError({ status: 0, code: "network-error", message: "No." }),
+    new CliError("relay-not-available", "No.", { next: "Ask the operator whether the relay is enabled" }),
     new CliError("run-failed", "No.", { next: "Next: svc runs 5" }),
     new CliError("redirected", "No.", { next: "If that URL is right, set it with --api-url" }),
     usageError("No.", "send"),
@@ -80,9 +81,13 @@ test("every error of svc mcp has a next step for an agent without a shell, or sa
   ]
   const steps = thrown.map((error) => faultOf(error).hint)
   expect(steps.filter((step) => step === "")).toEqual([])
-  const shell = /\bsvc [a-z]|--[a-z]|\b(?:GET|POST|PUT|DELETE) \/|[A-Z]_[A-Z]|Next:/
+  const shell = /\bsvc [a-z]|--[a-z]|\b(?:GET|POST|PUT|DELETE) \/|[A-Z]_[A-Z]|Next:|(?:^|\s)\/[a-z]|\bthe operator\b/
   const unasked = steps.filter((step) => shell.test(step.replace(/[Aa]sk a person .*$/s, "")))
   expect(unasked).toEqual([])
+  expect(steps.filter((step) => /: Ask\b|svc session --help/.test(step))).toEqual([])
+  const strange = (retryable: boolean) =>
+    faultOf(new SvcError({ status: 503, code: "unexpected-answer", message: "No.", retryable })).hint
+  expect([true, false].map((retryable) => strange(retryable).startsWith("Call the tool again"))).toEqual([true, false])
 })
 
 test("every code that the tool, the library or a page knows is one that a service or the tool returns", () => {

@@ -49,8 +49,10 @@ export const shortened = (text: string): string => (text.length > longestText ? 
 
 const askOperator = "Ask a person to tell the operator what the message says."
 const askForKey = "Ask a person to store another key: svc auth login < KEY-FILE."
+const orOperator = "If it fails again, ask a person to tell the operator what the message says."
+const checkUrls = "Ask a person to check this copy's URLs: svc env."
 const laterOrUrls =
-  "Call the tool again later with the same arguments. If it fails again: Ask a person to check this copy's URLs: svc env."
+  "Call the tool again later with the same arguments. If it fails again, ask a person to check this copy's URLs: svc env."
 const waitFirst = "Wait retry_after_ms milliseconds, then call the tool again with the same arguments."
 const cannotWrite =
   "Ask a person to make svc's settings folder writable or to free space on its disk, then call the tool again with the same arguments."
@@ -70,6 +72,9 @@ export const hints: Readonly<Record<string, string>> = {
   "agent-account-disabled": askOperator,
   "key-replaced": "Ask a person to store the key's successor: svc auth login < KEY-FILE.",
   "agent-account-forbidden": "Don't call again. Agents may read public stacks; for all else ask a person.",
+  // A stack that had a relay a moment ago; the scopes are the tools' own.
+  "scope-not-allowed": `Call the tool again. ${orOperator}`,
+  "invalid-scope": askOperator,
   "stack-name-taken": "Nothing was published. Pass another name; deleted names stay reserved for 30 days.",
   "stack-not-found": "Call list_stacks.",
   "invalid-websocket-url": "Call list_stacks.",
@@ -80,8 +85,11 @@ export const hints: Readonly<Record<string, string>> = {
   "snapshot-too-large": "Pass key, or a smaller limit without where.",
   unreachable: laterOrUrls,
   "unexpected-answer": laterOrUrls,
-  "internal-error": `Call the tool again later. If it fails again: ${askOperator}`,
-  internal_error: `Call the tool again later. If it fails again: ${askOperator}`,
+  // The relay and the documentation server know no other cause: their paths are the tools' own.
+  not_found: "Ask a person whether this copy's URLs, which account shows, are right, and its relay is enabled.",
+  request_too_large: "Pass shorter arguments.",
+  "internal-error": `Call the tool again later. ${orOperator}`,
+  internal_error: `Call the tool again later. ${orOperator}`,
   "outcome-unknown": "It may be done or not. Call the tool again: nothing is done twice.",
   "service-unavailable": waitFirst,
   "rate-limit-exceeded": waitFirst,
@@ -122,15 +130,18 @@ export const hints: Readonly<Record<string, string>> = {
   unsigned_transaction: "Nothing was sent: the wallet's signature is missing.",
   invalid_base64: "Nothing was sent. Pass base64 of the standard alphabet, with padding.",
   invalid_signature: "Pass the signature of a result, or of list_payments.",
-  upstream_unavailable: `Call the tool again with the same bytes. If it fails again: ${askOperator}`,
+  upstream_unavailable: `Call the tool again with the same bytes. ${orOperator}`,
   "run-waiting": "Ask a person to look at svc runs, or call publish_stack with allow_breaking: true.",
 }
 
 /** Advice for a shell, or for a program that calls the API. */
 const isForPerson = (advice: string): boolean =>
-  /\bsvc [a-z]|(?:^|\s)--[a-z]|\b(?:GET|POST|PUT|DELETE) \/|\b[A-Z]+_[A-Z]|\bcurl\b|\bheader\b|Retry-After/.test(advice)
+  /\bsvc [a-z]|(?:^|\s)--[a-z]|\b(?:GET|POST|PUT|DELETE) \/|\b[A-Z]+_[A-Z]|\bcurl\b|\bheader\b|Retry-After|\bthe operator\b/.test(
+    advice,
+  )
 
-const asked = (advice: string): string => `Ask a person to do this: ${advice}`
+const asked = (advice: string): string =>
+  advice.startsWith("Ask ") ? `Ask a person to ask ${advice.slice(4)}` : `Ask a person to do this: ${advice}`
 
 /**
  * The next step for an agent that has only the tools.
@@ -146,6 +157,16 @@ export const hintFor = (code: string, advice: string | undefined, own?: string):
 
 /** Details that fit beside the rest of an error; undefined for longer ones. */
 export const shownDetails = (details: unknown): unknown => (sizeOf(details) <= longestText ? details : undefined)
+
+/** A failed payment, with what is known of its transaction. */
+export class PaymentFailure extends Error {
+  readonly known: string
+
+  constructor(cause: unknown, known: string) {
+    super("", { cause })
+    this.known = known
+  }
+}
 
 /** A service's or the tool's own failure, field by field: an error may carry a new key. */
 export const faultOf = (thrown: unknown): ReturnType<typeof plainFault> => {
@@ -165,18 +186,9 @@ const plainFault = (thrown: unknown) => {
   const service = cause instanceof SvcError ? cause : undefined
   // This error's own message says that the key is printed, which a tool never does.
   const message = code === "key-not-saved" ? "The new key couldn't be stored, and is lost." : error.message
-/** A failed payment, with what is known of its transaction. */
-export class PaymentFailure extends Error {
-  readonly known: string
-
-  constructor(cause: unknown, known: string) {
-    super("", { cause })
-    this.known = known
-  }
-}
-
   const later = service?.retryAfterMs === undefined ? undefined : waitFirst
-  const hint = hintFor(code, service?.hint || error.hint || later, error.next)
+  const isFinal = code === "unexpected-answer" && service?.retryable !== true
+  const hint = isFinal ? checkUrls : hintFor(code, service?.hint || error.hint || later, error.next)
   return {
     code,
     message: shortened(message),
