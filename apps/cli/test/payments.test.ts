@@ -141,6 +141,11 @@ test("a payment shows its purpose, and continues at a relay that has moved only 
   const moved = await startFaultProxy({ target: setup.env.SVC_RELAY_URL, choose: () => undefined })
   const settle = ["payments", "settle", "moved", "--stack", "transfers", "--json", "--relay-url", moved.url]
   expect(json(await setup.svc(settle))).toMatchObject([{ state: "undecided", lastError: { code: "other-relay" } }])
+  const atMoved = await startMcp(await setup.tool.file(), { ...setup.env, SVC_RELAY_URL: moved.url })
+  expect(await atMoved.call("settle_payments", { id: "moved" })).toMatchObject({
+    payments: [{ next: expect.stringMatching(/^Ask a person to run svc payments settle/) }],
+  })
+  await atMoved.close()
   const resend = [...sendArgs("moved"), "--relay-url", moved.url]
   expectError(await setup.svc(resend, base64), "other-relay", "--allow-relay-change", 3)
   const settled = await setup.inFastTime(setup.svc([...settle, "--allow-relay-change"]), signature)

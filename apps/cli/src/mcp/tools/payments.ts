@@ -31,6 +31,8 @@ const nextSteps: Readonly<Record<string, string>> = {
     "It may still land: call submit_payment with the same id and bytes, or settle_payments if it is listed. Under another id it could be paid twice.",
   "journal-stale":
     "Don't call again and don't pay again: ask a person to look in an archive of the chain whether it was paid.",
+  "other-relay": hintFor("other-relay", undefined),
+  "other-chain": hintFor("other-chain", undefined),
 }
 
 /** The members of an ending that a caller needs. */
