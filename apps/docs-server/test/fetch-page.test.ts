@@ -58,6 +58,7 @@ test("a URL of another host is no page, even where this one has the path, and th
   expect(refusal({ slug: "http://localhost:4001/keys" })).toContain("isn't a page of this documentation")
   const local = { ...library, baseUrl: "http://127.0.0.1:4001" }
   expect(ask(local, "fetch_page", { slug: "http://localhost:9000/keys.md" })).toMatchObject({ slug: "keys" })
+  expect(refusal({ slug: "http://localhost:9000/openapi.json" }, local)).toContain("isn't a page of this documentation")
 })
 
 test("a slug counts before a path or URL that is passed beside it", () => {

@@ -63,6 +63,16 @@ test.each(["/mcp", "/mcp/sse"])("today's client lists, searches, reads and compl
       const served = await fetch(url)
       expect([slug, content, etag]).toEqual([slug, await served.text(), served.headers.get("etag")?.replace("W/", "")])
     }
+    const parts: string[] = []
+    for (let cursor: unknown = ""; cursor !== undefined;) {
+      const args = { slug: "openapi.json", max_tokens: 1000, cursor }
+      const { structuredContent } = await client.callTool({ name: "fetch_page", arguments: args })
+      const part = structuredContent as { content: string; next_cursor?: string }
+      parts.push(part.content)
+      cursor = part.next_cursor
+    }
+    expect(parts.join("")).toBe(await (await fetch(`${server.url}/openapi.json`)).text())
+    expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(4000)
     const elsewhere = { name: "fetch_page", arguments: { slug: "https://other.example/llms.txt" } }
     expect(await client.callTool(elsewhere)).toMatchObject({ isError: true })
     const { resources } = await client.listResources()

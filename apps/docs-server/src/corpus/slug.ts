@@ -23,9 +23,11 @@ export const findPage = <Found = Page>(
   return undefined
 }
 
-/** Whether two URLs are of one host: all names and ports of this machine are. */
+/** Whether two URLs are of one host: all names and ports of this machine are, but each of its services has its own openapi.json. */
 const isSameHost = (one: URL | null, other: URL | null): boolean =>
-  one?.host === other?.host || [one, other].every((url) => isLoopback(url?.hostname ?? ""))
+  one?.host === other?.host ||
+  ([one, other].every((url) => isLoopback(url?.hostname ?? "")) &&
+    (one?.port === other?.port || one?.pathname !== "/openapi.json"))
 
 /** Reads a reference to a page: a slug, a path or a full URL, with or without an anchor. `isOwn` is false for another host's URL. */
 export const readReference = (

@@ -92,11 +92,15 @@ const productOf = ({ pages }: Corpus, own: boolean, title: string | undefined): 
   }
 }
 
+/** Where a text may be cut: before lines, and in JSON, which may be one line, also between members. */
+const cutsIn = (path: string, text: string): readonly number[] =>
+  path.endsWith(".json") ? [0, ...text.matchAll(/[}\]],/g).map(({ index }) => index + 2)] : lineStarts(text)
+
 /** A text that isn't one of the pages, to be read like one. */
 const textPage = (path: string, text: string): Page =>
   path.endsWith(".md")
     ? readPage(text, path, path)
-    : { ...readPage("", path, path), markdown: text, cuts: lineStarts(text), hash: hashOf(text) }
+    : { ...readPage("", path, path), markdown: text, cuts: cutsIn(path, text), hash: hashOf(text) }
 
 /** Makes all that is served from one reading of the pages: replaced as a whole when they change. */
 export const createSite = (
