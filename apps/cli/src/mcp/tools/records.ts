@@ -115,7 +115,7 @@ export const recordTools = [
       // The client has cancelled the call.
       if (call.signal.aborted) return { view, records: [], truncated: true }
       if (read === undefined) {
-        const hint = "Check key, then call again; describe_stack shows the stream's websocket_url."
+        const hint = "Call the tool again later; list_stacks shows which stacks have data now."
         throw new ToolError("unreachable", `The stream sent no records of ${view} within ${readSeconds} s.`, hint)
       }
       const found = new Map([...read.records].filter(([, record]) => matches(record)))
