@@ -92,15 +92,20 @@ export const createNames = (pages: readonly Page[]) => {
     if (text.length < 2 || text.length > longestName) return named
     const typed = readOperation(text)
     const words = spaced(text)
+    const asWritten = ` ${fold(text)}`
     const all = words.split(/(?= )/)
     const apart = all.length <= 2 ? all : undefined
-    for (const [page, { searchWeight = 1 }] of pages.entries()) {
+    for (const [page, { title, searchWeight = 1 }] of pages.entries()) {
       const own = operations[page]
       const byOperation = own === undefined || typed === undefined ? 0 : operationValue(typed, own)
+      // Publishers choose the names of stacks: one that is several words can be a question that a guide answers.
+      const isName = searchWeight < 1 && /^\S+-\S+$/.test(title)
       const byTitle =
         words === ""
           ? 0
-          : Math.max(titleValue(words, apart, titles[page] ?? ""), titleValue(words, apart, slugs[page] ?? ""))
+          : isName
+            ? titleValue(asWritten, undefined, ` ${fold(title)}`)
+            : Math.max(titleValue(words, apart, titles[page] ?? ""), titleValue(words, apart, slugs[page] ?? ""))
       // Pages with a low weight often share a word or two in the middle of their titles, so such a match isn't enough for them.
       const isLittle = searchWeight < 1 && byTitle <= (all.length === 1 ? begun : anywhere)
       const value = Math.max(byOperation, isLittle ? byTitle - anywhere : byTitle)

@@ -22,6 +22,9 @@ export const createRanking = (texts: Texts, index: Index, pageWeights: readonly 
   const countedFor = new Int32Array(pageCount).fill(-1)
   const scores = new Float64Array(pageCount)
 
+  const bounded = (page: number, score: number): number =>
+    (pageWeights[page] ?? 1) < 1 ? Math.min(score, weights.aside + score / 100) : score
+
   /** Sets the scores of the pages that have a term of the query, and returns these pages. */
   const scorePages = ({ terms, firstAlike }: Query, shares: readonly number[]): number[] => {
     const found: number[] = []
@@ -44,7 +47,7 @@ export const createRanking = (texts: Texts, index: Index, pageWeights: readonly 
       const titleShare = (ofTitle[page] ?? 0) / (index.titleRarity[page] || 1)
       const short = half.page / (half.page + (index.lengths[page] ?? 0))
       const bonus = weights.about * (about[page] ?? 0) ** 2 + weights.title * titleShare ** 2 + weights.short * short
-      scores[page] = (pageWeights[page] ?? 1) * ((worth[page] ?? 0) + bonus)
+      scores[page] = bounded(page, (pageWeights[page] ?? 1) * ((worth[page] ?? 0) + bonus))
       worth[page] = about[page] = ofTitle[page] = 0
       countedFor[page] = -1
     }
@@ -91,7 +94,7 @@ export const createRanking = (texts: Texts, index: Index, pageWeights: readonly 
       const together = inOnePlace * (weights.pairs * pairs + weights.section * covered ** 2)
       const linked = weights.linked * linkedShare(page, shares) ** 2
       const more = (pageWeights[page] ?? 1) * (together + linked + weights.row * opening)
-      scores[page] = (scores[page] ?? 0) + more
+      scores[page] = bounded(page, (scores[page] ?? 0) + more)
       most = Math.max(most, scores[page] ?? 0)
     }
     for (const term of query.terms) asked[term] = 0

@@ -20,6 +20,8 @@ export const weights = {
   section: 6,
   /** Of the query that a row of a table opens with. */
   row: 6,
+  /** About the most that a page of a low weight can get, so that no stack whose publisher repeats a question stands above its guide. */
+  aside: 10,
   /** For a page that the query names: more than anything else can give. */
   named: 1000,
 }
