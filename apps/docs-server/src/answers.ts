@@ -28,7 +28,7 @@ export const errorResponse = (
   c: Context<HttpEnv>,
   error: ApiError,
   more: Readonly<Record<string, string>> = {},
-): Response => c.json(bodyOf(error), error.status, { ...jsonHeaders, ...more, ...error.headers })
+): Response => c.json(bodyOf(error), error.status, { ...noStore, ...more, ...error.headers })
 
 /** The response to bytes that aren't an HTTP request. */
 export const unreadableResponse =
@@ -42,7 +42,7 @@ export const unreadableResponse =
             hint: "Send HTTP/1.1 with this server's name as Host and a path, as /openapi.json lists them, as target.",
           })
     const body = bodyOf(withRoot(error, baseUrl))
-    return Response.json(body, { status: error.status, headers: { ...jsonHeaders, ...error.headers } })
+    return Response.json(body, { status: error.status, headers: { ...noStore, ...error.headers } })
   }
 
 export const bodyError = (fault: BodyFault): ApiError => {

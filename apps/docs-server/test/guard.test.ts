@@ -41,16 +41,18 @@ test("on any other listener Host is checked only if names are set, and every Ori
   expect(named("evil.example", undefined)).toBe(false)
 })
 
-test("a wrong Host or Origin is 403 forbidden, a malformed one 400, but /health responds", async () => {
+test("a wrong Host or Origin is 403 forbidden, a malformed one 400, which no cache keeps, but /health responds", async () => {
   const server = await testServer()
   for (const path of ["/mcp", "/llms.txt"]) {
-    const { status, body } = await rawGet(server.url, path, { host: "evil.example" })
+    const { status, headers, body } = await rawGet(server.url, path, { host: "evil.example" })
     expect([status, body.toString()]).toEqual([403, expect.stringContaining('"forbidden"')])
+    expect(headers["cache-control"]).toBe("no-store")
     expect((await rawGet(server.url, path, { origin: "https://evil.example" })).status).toBe(403)
   }
-  const { status, body } = await rawGet(server.url, "/mcp", { host: "a/b" })
-  expect([status, JSON.parse(body.toString())]).toMatchObject([
+  const { status, headers, body } = await rawGet(server.url, "/mcp", { host: "a/b" })
+  expect([status, headers["cache-control"], JSON.parse(body.toString())]).toMatchObject([
     400,
+    "no-store",
     { error: { code: "invalid_request", hint: expect.stringContaining("Host") } },
   ])
   expect((await rawGet(server.url, "/health", { host: "10.1.2.3" })).status).toBe(200)
