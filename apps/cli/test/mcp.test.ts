@@ -19,7 +19,7 @@ const field = (path: string) => ({ path, rust_type: "u64", nullable: false, sect
 const view = { id: "Wide/list", mode: "list", needs_key: false, key_field: "id.a", sort: null, pipeline: [] }
 const wide = {
   stack_name: "wide",
-  types: [{ name: "Kind", kind: "enum", variants: ["A"] }],
+  types: [{ name: "Kind", kind: "enum", variants: ["A\u202e\u009b"] }],
   entities: Array.from({ length: 50 }, (_, index) => ({
     name: index === 0 ? "Wide" : `Wide${index}`,
     primary_keys: ["id.a"],
@@ -355,6 +355,13 @@ test("bytes that aren't a transaction, such as a secret key, are rejected before
   const locked = await mcp.client.readResource({ uri: "svc://stacks/locked/schema" }).catch(String)
   expect(locked).toContain("agent-account-forbidden")
   expect(locked).not.toContain(key)
+})
+
+test("a resource shows all characters of what a publisher wrote, as the tools do", async () => {
+  const { contents } = await mcp.client.readResource({ uri: "svc://stacks/wide/schema" })
+  const text = contents.map((content) => ("text" in content ? content.text : "")).join("")
+  expect(text).toContain(String.raw`"A\u202e\u009b"`)
+  expect(JSON.parse(text)).toEqual(wide)
 })
 
 test("publish_stack reads no device or file without a size, and shows nothing of a file", async () => {

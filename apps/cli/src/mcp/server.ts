@@ -1,5 +1,6 @@
 import { McpServer, ResourceNotFoundError, ResourceTemplate, type ServerContext } from "@modelcontextprotocol/server"
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
+import { visibleJson } from "@svc/common/foreign-text"
 import { withoutKeys } from "@svc/keys"
 import { ownError, serveTools } from "@svc/mcp"
 import manifest from "../../package.json" with { type: "json" }
@@ -57,7 +58,7 @@ const addResources = (server: McpServer, context: Context): void => {
   server.registerResource("stack-schema", schema, about, (uri, { name }) =>
     reading(uri.href, async () => {
       const stack = await readStack(context, await apiForReading(context), String(name))
-      return { mimeType: "application/json", text: JSON.stringify(stack.schema) }
+      return { mimeType: "application/json", text: visibleJson(JSON.stringify(stack.schema)) }
     }),
   )
   for (const name of skillNames) {
