@@ -94,6 +94,9 @@ test("a server's database is restored from a backup that was made while the serv
   await fails(["restore", file], env, "database-not-empty")
   const empty = { ...env, DATABASE_URL: to.url }
   await fails(["restore", noBackup], empty, "tool-failed")
+  const foreign = join(folder, "foreign.dump")
+  expect(await operate(["backup", foreign], empty)).toMatchObject({ code: 0 })
+  await fails(["restore", foreign], empty, "unreadable-file")
   expect(await operate(["restore", file], empty)).toMatchObject({ code: 0, json: { restored: true } })
   await isWhole(await serviceInTest("postgres", empty))
 })

@@ -12,15 +12,16 @@ import { CommandError } from "./command-error.ts"
 
 type Where = Pick<Settings, "databaseUrl" | "dataFolder">
 
-const run = async (program: string, args: readonly string[], variables: object = {}): Promise<void> => {
+const run = async (program: string, args: readonly string[], variables: object = {}): Promise<string> => {
   const child = spawn(program, args, {
     env: { PATH: process.env["PATH"], ...variables },
-    stdio: ["ignore", "ignore", "pipe"],
+    stdio: ["ignore", "pipe", "pipe"],
   })
   const failed = once(child, "error")
+  const output = text(child.stdout)
   const written = text(child.stderr)
   const [status] = (await Promise.race([once(child, "close"), failed])) as [unknown]
-  if (status === 0) return
+  if (status === 0) return output
   const reason = status instanceof Error ? status.message : (await written).trim().split("\n")[0]
   const step = /permission denied/.test(reason ?? "") ? ": restore as the role that owns the database" : ""
   throw new CommandError("tool-failed", `${program.split("/").at(-1)} failed: ${reason}${step}`)
@@ -54,7 +55,7 @@ const connectionOf = (databaseUrl: string): { readonly target: string; readonly 
 }
 
 /** Makes a file only its owner can read, complete or not at all. */
-const makeFile = async (path: string, make: (unfinished: string) => Promise<void>): Promise<number> => {
+const makeFile = async (path: string, make: (unfinished: string) => Promise<unknown>): Promise<number> => {
   if (existsSync(path))
     throw new CommandError("file-exists", `${path} exists already: choose another name, or move it away`)
   const unfinished = `${path}.${process.pid}.unfinished`
@@ -129,7 +130,10 @@ export const restore = async ({ databaseUrl, dataFolder }: Where, path: string):
       )
     const { target, variables } = connectionOf(databaseUrl)
     const how = ["--no-owner", "--exit-on-error", "--single-transaction"]
-    await run(clientTool("pg_restore"), [...how, `--dbname=${target}`, file], variables)
+    const tool = clientTool("pg_restore")
+    if (!/ TABLE \S+ api_keys /.test(await run(tool, ["--list", file])))
+      throw new CommandError("unreadable-file", `${file} isn't a backup of the platform's database`)
+    await run(tool, [...how, `--dbname=${target}`, file], variables)
     return { file, kind: "postgresql", restored: true }
   }
   if (existsSync(`${dataFolder}/database`))
