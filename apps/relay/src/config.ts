@@ -75,6 +75,9 @@ const check = (settings: Settings, unusable: ReadonlySet<string>) => {
   const where = nodeEnv === "production" ? "with NODE_ENV=production" : isLoopback(host) ? "" : `on HOST=${host}`
   return [
     ...missing.map((name) => `${name}: is required when SVC_TRANSACTION_USAGE_ENABLED is true`),
+    usage.token !== undefined &&
+      !/^[!-~]+$/.test(usage.token.reveal()) &&
+      "SVC_TRANSACTION_USAGE_TOKEN: must have only visible ASCII characters, because it is sent in a header",
     keys.length > 1 && `${keys.join(", ")}: set only one of them`,
     enabled && !hasUpstream && "SVC_TRANSACTION_RPC_URL: is required when SVC_TRANSACTIONS_ENABLED is true",
     enabled &&

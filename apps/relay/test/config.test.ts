@@ -98,6 +98,11 @@ test("usage delivery needs an endpoint and a token", async () => {
   const { usage } = await readConfig({ ...on, SVC_TRANSACTION_USAGE_ENDPOINT, SVC_TRANSACTION_USAGE_TOKEN: "t" })
   expect(usage).toMatchObject({ endpoint: SVC_TRANSACTION_USAGE_ENDPOINT, capacity: 1000 })
   expect(JSON.stringify(usage)).not.toContain('"t"')
+  // The client for HTTP rejects such a header, so no record would arrive.
+  for (const token of ["hunter2\nhunter2", "hunter2é", "hunter2\u2026", "hunter2 hunter2"]) {
+    const listed = await problems({ ...on, SVC_TRANSACTION_USAGE_ENDPOINT, SVC_TRANSACTION_USAGE_TOKEN: token })
+    expect(listed).toEqual([expect.stringMatching(/^SVC_TRANSACTION_USAGE_TOKEN: (?!.*hunter2)/)])
+  }
 })
 
 test("all problems are listed at once, and no secret is shown", async () => {
