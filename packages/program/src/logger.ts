@@ -7,6 +7,8 @@ type LogLevel = "debug" | "info" | "warn" | "error" | "silent"
 const batchBytes = 8192
 const longestWaitMs = 250
 const mostWaiting = 2 ** 20
+// For a reader that has stopped, a process that ends waits a second.
+const lastTries = 4
 const stdout = 1
 
 /**
@@ -41,12 +43,14 @@ const batches = () => {
   let waiting = ""
   let batch = Buffer.alloc(0)
   let isWriting = false
+  let tries = 0
   const flushed: ((error?: Error) => void)[] = []
 
   const finish = (error: NodeJS.ErrnoException | null, written: number): void => {
     isWriting = false
     batch = batch.subarray(written)
-    if (error?.code === "EAGAIN") setTimeout(begin, longestWaitMs)
+    tries = error?.code === "EAGAIN" && flushed.length > 0 ? tries + 1 : 0
+    if (error?.code === "EAGAIN" && tries < lastTries) setTimeout(begin, longestWaitMs)
     else if (error) flushed.splice(0).forEach((call) => call(error))
     else if (batch.length > 0 || waiting.length >= batchBytes || flushed.length > 0) begin()
   }

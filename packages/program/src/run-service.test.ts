@@ -33,13 +33,17 @@ test("SIGTERM stops in order with exit code 0, and the last log lines are writte
   ])
 })
 
-test("a service whose log nobody reads still stops", async () => {
-  const source = `${program(`return { log, close: async () => {} }`)}; process.stderr.write("ready")`
+test.each([
+  ["has closed", ""],
+  // Looking at standard output makes its pipe one that doesn't block.
+  ["has stopped reading", `process.stdout.isTTY; for (let i = 0; i < 300; i++) log.info("x".repeat(5000));`],
+])("a service whose log's reader %s still stops", async (kind, lines) => {
+  const source = `${program(`${lines} return { log, close: async () => {} }`)}; process.stderr.write("ready")`
   const child = spawn(process.execPath, ["--input-type=module", "-e", source], {
     timeout: 10_000,
     killSignal: "SIGKILL",
   })
-  child.stdout.destroy()
+  if (kind === "has closed") child.stdout.destroy()
   await once(child.stderr, "data")
   child.kill("SIGTERM")
   expect(await once(child, "exit")).toEqual([0, null])
