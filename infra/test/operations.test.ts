@@ -51,6 +51,16 @@ test("every command of the page is run here, or has a reason not to be", () => {
   expect(rest.map(({ code }) => code.split("\n")[0] ?? "").toSorted()).toEqual(Object.keys(notRun).toSorted())
 })
 
+test("no command changes the mode of what later commands of the same shell write, such as an upgrade that the service's user reads", () => {
+  expect(fences.filter(({ code }) => /^umask/m.test(code))).toEqual([])
+})
+
+test("systemd starts a service again however often its start has failed, such as while the database is away", async () => {
+  // By default it gives up after five starts in ten seconds.
+  const unit = await readFile(join(root, "infra/systemd/svc@.service"), "utf8")
+  expect(unit.match(/^\[Unit\]$[^[]*/m)?.[0]).toContain("\nStartLimitIntervalSec=0\n")
+})
+
 test("the services write the log lines that operators should watch for", async () => {
   const watched = /Alert on: .*?\n\n/s.exec(page)?.[0] ?? ""
   const quoted = [...watched.matchAll(/`([^`]*)`/g), ...page.matchAll(/log line is `([^`]*)`/g)]
