@@ -16,6 +16,7 @@ import { createUseTracker } from "./auth/use-tracker.ts"
 import { startBackgroundTasks } from "./background-tasks.ts"
 import { createCompiler } from "./compiler/compiler.ts"
 import { hookSecretsIn, readConfig } from "./config.ts"
+import { compareClocks } from "./db/server/clock.ts"
 import { openDatabase } from "./db/open.ts"
 import { createMetrics, measureDatabase, observeState } from "./metrics.ts"
 import { createChangeFeed, forgetChanges } from "./registry/changes.ts"
@@ -64,6 +65,8 @@ export const startService = async (runtime: Runtime) => {
     await seed(database, config.streamUrl, new Date(wallClock()))
   if (isEmbedded && isProduction) log.warn(embeddedWarning(config.dataFolder, await publishedSamples(database)))
   const keySecret = await database.within(statementMs).run(readKeySecret)
+  const clock = isEmbedded ? [] : await compareClocks(database.within(statementMs), wallClock)
+  for (const { verdict, text, next } of clock) if (verdict === "fail") log.warn({ next }, text)
   const registry = createRegistry(database)
   const compiler = createCompiler({ deadlineMs: compileMs, now })
   let refreshedAt = now()

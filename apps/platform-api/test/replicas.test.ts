@@ -82,6 +82,14 @@ test("a replica that starts during another's migration waits for it, beyond its 
   expect(await migrated).toBe(0)
 })
 
+test("a start with a clock that is an hour off warns of it", async () => {
+  const late = "--import=data:text/javascript,const{now}=Date;Date.now=()=>now()-36e5"
+  const { program } = await startReplica({ ...env, NODE_OPTIONS: late })
+  expect(program.stdout()).toMatch(/"warn".*"next":"Synchronise.*the clock differs by 3[56]\d\d/)
+  program.kill("SIGTERM")
+  expect(await program.exited).toBe(0)
+})
+
 test("no key is in a log line or in the database's bytes, whatever its history", async () => {
   const keys: string[] = []
   for (const replica of replicas) {

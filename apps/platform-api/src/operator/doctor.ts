@@ -2,7 +2,6 @@ import { statSync } from "node:fs"
 import {
   ask,
   type Check,
-  checkClock,
   checkFolder,
   checkOtherService,
   checkPublicUrl,
@@ -22,6 +21,7 @@ import { type Config, readConfig } from "../config.ts"
 import { type Queries, sql } from "../db/database.ts"
 import { DatabaseUnavailable, pooling, stepFor, grant } from "../db/errors.ts"
 import { migrationFiles, pendingOf, tablesElsewhere } from "../db/migrate.ts"
+import { compareClocks } from "../db/server/clock.ts"
 import { openServerDatabase } from "../db/server/server.ts"
 import { readServerUrl } from "../db/server/session.ts"
 import { keyAdvice } from "../signing-keys.ts"
@@ -37,7 +37,6 @@ const look = (queries: Queries) =>
     orm
       .select({
         version: sql<string>`current_setting('server_version')`,
-        now: sql<string>`(extract(epoch from clock_timestamp()) * 1000)::text`,
         process: sql<number>`pg_backend_pid()`,
         encoding: sql<string>`current_setting('server_encoding')`,
         isStandby: sql<boolean>`pg_is_in_recovery()`,
@@ -109,17 +108,13 @@ const checkDatabase = async (
   const [database, second] = [open(), open()]
   try {
     const queries = database.within(statementMs)
-    await look(queries)
-    const before = wallClock()
     const [found] = await look(queries)
-    const after = wallClock()
     if (found === undefined) return []
     const [other] = await look(second.within(statementMs))
     if (other?.process === found.process)
       return [fail("database", "a pooler in front of PostgreSQL shares a connection between transactions", pooling)]
-    const clock = checkClock("the database", Number(found.now), [before, after], 0)
     const { version, encoding, user, short, free, replicas } = found
-    const findings: Finding[] = [...clock]
+    const findings = [...(await compareClocks(queries, wallClock))]
     const add = (finding: Finding) => void findings.push(finding)
     const wrong = (text: string, next: string) => add(fail("database", text, next))
     if (Number.parseInt(version, 10) < oldestServer)
