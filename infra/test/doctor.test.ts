@@ -222,7 +222,7 @@ const faults: Readonly<Record<App, Readonly<Record<string, readonly Fault[]>>>> 
     ],
     provider: [
       ["an unavailable provider", { SVC_TRANSACTION_RPC_URL: `http://${away}/?key=secret` }, /ECONNREFUSED/],
-      ["no provider at its URL", { SVC_TRANSACTION_RPC_URL: "{others}/docs/health" }, /report its chain \(HTTP 200\)/],
+      ["no provider at its URL", { SVC_TRANSACTION_RPC_URL: "{others}/docs/health" }, /isn't a JSON-RPC response/],
       ["another chain", { SVC_TRANSACTION_READ_FALLBACK_URLS: "{others}/other-chain" }, /devnet/],
     ],
     "provider-lag": [["a provider that lags", { SVC_TRANSACTION_RPC_URL: "{others}/lagging" }, /60\d s/]],
@@ -611,7 +611,7 @@ test("a silent name server is named, and the database isn't blamed for it", long
       check,
       verdict: "warn",
       text: expect.stringMatching(/EAI_AGAIN/) as string,
-      next: "Look after this machine's name server: it doesn't respond.",
+      next: "Check this machine's name server: it doesn't respond.",
     })
 })
 

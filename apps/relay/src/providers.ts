@@ -28,7 +28,9 @@ export const callProvider = async ({ url }: Provider, method: string, params: re
   const date = Date.parse(response.header("date") ?? "")
   const { result, error } = Object(response.body) as { result?: unknown; error?: { code?: unknown } | null }
   if (result !== undefined) return { result, date }
-  return { reason: typeof error?.code === "number" ? `JSON-RPC error ${error.code}` : `HTTP ${response.status}`, date }
+  if (typeof error?.code === "number") return { reason: `JSON-RPC error ${error.code}`, date }
+  const isOk = response.status === 200
+  return { reason: isOk ? "the body isn't a JSON-RPC response" : `HTTP ${response.status}`, date }
 }
 
 /**

@@ -13,7 +13,7 @@ const noTls = "It has no TLS at this port: use http://, or its TLS port."
 /** The next step after a failure that names its own reason. */
 const steps: Readonly<Record<string, string>> = {
   ENOTFOUND: "Correct the host name: no name server knows it.",
-  EAI_AGAIN: "Look after this machine's name server: it doesn't respond.",
+  EAI_AGAIN: "Check this machine's name server: it doesn't respond.",
   SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
   DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
