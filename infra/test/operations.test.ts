@@ -55,6 +55,16 @@ test("no command changes the mode of what later commands of the same shell write
   expect(fences.filter(({ code }) => /^umask/m.test(code))).toEqual([])
 })
 
+test.skipIf(spawnSync("sh", ["-c", "command -v jq"]).status !== 0)(
+  "the count of refused requests works on systemd's journal, which has lines of its own that aren't JSON",
+  () => {
+    const count = /Count them: `[^`]*?(jq [^`]*)`/.exec(page)?.[1] ?? ""
+    const line = JSON.stringify({ status: 429, account: "agent:a" })
+    const input = `Started svc@relay-1.service - svc relay-1.\n${line}\n{"status":200}\n${line}\n`
+    expect(spawnSync("sh", ["-c", count], { input, encoding: "utf8" }).stdout.trim()).toBe("2 agent:a")
+  },
+)
+
 test("systemd starts a service again however often its start has failed, such as while the database is away", async () => {
   // By default it gives up after five starts in ten seconds.
   const unit = await readFile(join(root, "infra/systemd/svc@.service"), "utf8")
