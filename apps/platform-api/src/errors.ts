@@ -133,7 +133,7 @@ export const errors = defineErrors({
       "Rename the spec: PUT /api/specs/<id>. Deleted names stay reserved for 30 days.",
     ],
     "websocket-url-taken": [
-      "Another stack has this websocket_url.",
+      "Another stack has this websocket_url, or it belongs to another name by the operator's template.",
       "Change the spec's websocket_url: PUT /api/specs/<id>.",
     ],
     "build-state": ["The build has ended.", "GET /api/builds/<id> shows how it ended."],

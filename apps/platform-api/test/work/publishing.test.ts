@@ -60,7 +60,8 @@ describe.each(databaseKinds)("publishing stacks on %s", (kind) => {
     for (const websocket_url of ["wss://unborn.streams.example", "wss://ORDERS.streams.example:443/"]) {
       const spec = await owner.newSpec(`squatter-${websocket_url.length}`, { ast_payload: first, websocket_url })
       const run = { workflow: "publish", spec_id: spec.id }
-      expect(await owner.code("POST", "/api/automation/runs", run)).toBe("websocket-url-taken")
+      const { body } = await owner.call("POST", "/api/automation/runs", run)
+      expect(body).toMatchObject({ code: "websocket-url-taken", error: expect.stringContaining("another name") })
       expect(await owner.code("POST", "/api/builds", { spec_id: spec.id })).toBe("websocket-url-taken")
     }
     const own = await owner.newSpec("owned", { websocket_url: "wss://owned.streams.example" })
