@@ -1,5 +1,5 @@
 import type { Spec, StackCheck } from "@svc/client"
-import { type Wish, checkAst, findSpec, startRun, type AstFile } from "./publishing.ts"
+import { type Wish, checkAst, findSpec, isMoved, startRun, type AstFile } from "./publishing.ts"
 import { useState } from "preact/hooks"
 import { Choice, TextField } from "../../fields.tsx"
 import { useApi } from "../api.ts"
@@ -41,7 +41,7 @@ const DraftFields = ({ wish, isBusy, onChange, onCheck, onDiscard }: Props) => (
       onText={(name) => onChange({ ...wish, name })}
     />
     <TextField
-      label="Stream URL (if new)"
+      label="Stream URL (if new or changed)"
       value={wish.websocketUrl}
       placeholder="wss://streams.example/name"
       onText={(websocketUrl) => onChange({ ...wish, websocketUrl })}
@@ -131,6 +131,7 @@ export const Draft = ({ ast, onDiscard }: { readonly ast: AstFile; readonly onDi
             {judged.spec === undefined
               ? `A ${wish.visibility} spec is created.`
               : `It becomes the next version of your spec, unless it is the same as the latest. It is visible as before (${judged.spec.visibility}).`}
+            {isMoved(wish, judged.spec) && ` Its stream URL becomes ${wish.websocketUrl}.`}
           </p>
         </Confirm>
       )}

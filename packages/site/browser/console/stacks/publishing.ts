@@ -60,8 +60,12 @@ export const findSpec = async ({ ask }: Api, name: string): Promise<Spec | undef
   }
 }
 
+/** Whether publishing changes the stream URL of a spec that there is: one whose first URL was refused has never been published. */
+export const isMoved = ({ websocketUrl }: Wish, spec: Spec | undefined): boolean =>
+  spec !== undefined && websocketUrl !== "" && websocketUrl !== spec.websocket_url
+
 /**
- * Creates the spec unless there is one, and starts the run that publishes. Returns the run's id.
+ * Creates the spec unless there is one, changes its stream URL if the wish has another, and starts the run that publishes. Returns the run's id.
  * @param onceKey the same for another attempt at the same: nothing is done twice
  */
 export const startRun = async (
@@ -81,6 +85,8 @@ export const startRun = async (
   if (id === undefined) {
     const json = bodyWith(ast, { name, visibility, ...url })
     id = (await ask<Spec>({ ...post, path: "/api/specs", json, idempotencyKey: `${onceKey}-spec` })).body.id
+  } else if (isMoved(wish, spec)) {
+    await ask<Spec>({ method: "PUT", path: `/api/specs/${id}`, json: JSON.stringify(url) })
   }
   const run = { workflow: "publish", spec_id: id, ...(allowBreaking && { allow_breaking: true }) }
   const json = spec === undefined ? JSON.stringify(run) : bodyWith(ast, run)

@@ -9,9 +9,10 @@ import { type DraftProps, Publish } from "./publish.tsx"
 import { RunsTable } from "./runs-table.tsx"
 
 const specsPath = "/api/specs?limit=100"
+const lookMs = 10_000
 
 const Specs = () => {
-  const list = useList<Spec>(specsPath)
+  const list = useList<Spec>(specsPath, lookMs)
   const rows = (list.items ?? []).map((spec) => [
     <a href={`#/specs/${spec.id}`}>{brief(spec.name, 64)}</a>,
     brief(spec.description ?? "", 200),
