@@ -96,7 +96,7 @@ test("svc watch says what is wrong, and what to do", async () => {
   ])
   expect(await told("transfers", "Wallet/state")).toEqual([
     1,
-    expect.stringMatching(/[^.]\. Next: .*--key KEY \(key-required\)$/),
+    expect.stringMatching(/^svc: .*[^.]\. Next: .*--key KEY \(key-required\)$/),
   ])
   expect(await told("transfers", "--take", "0")).toEqual([2, expect.stringMatching(/\(usage\)$/)])
 })

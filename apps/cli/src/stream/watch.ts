@@ -80,6 +80,7 @@ export const watch = async (context: Context): Promise<undefined> => {
     const wasOpen = known === "live" || known === "silent"
     known = state.kind
     if (state.kind !== "silent" && !(state.kind === "away" && wasOpen)) return
+    if (state.kind === "away" && state.error?.retryable === false && !state.error.code.startsWith("token-")) return
     drawing?.leave()
     const lost = state.kind === "away" && state.error !== undefined ? ` (${state.error.code})` : ""
     context.note(
