@@ -56,6 +56,13 @@ test("a page is printed as Markdown, and how to continue on standard error", asy
 test("a tool's error fails with its text and the next command", async () => {
   reply = result({ isError: true, content: [{ type: "text", text: "No page x. Nearest: keys." }] })
   expectError(await svc("fetch", "x", "--json"), "tool-error", "No page x. Nearest: keys. Next: svc docs search QUERY")
+  const fault = {
+    code: "page-not-found",
+    message: "No page x.",
+    hint: "Nearest: keys. search_docs finds pages by words.",
+  }
+  reply = result({ isError: true, content: [{ type: "text", text: JSON.stringify(fault) }] })
+  expectError(await svc("fetch", "x", "--json"), fault.code, "Nearest: keys. svc docs search finds pages by words.")
 })
 
 test("errors of JSON-RPC and HTTP fail with their codes, and so does any other response", async () => {

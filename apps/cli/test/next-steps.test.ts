@@ -51,6 +51,15 @@ test.each(services)(
   },
 )
 
+test("what a terminal is told of stacks, builds, deployments and runs are commands, not requests", async () => {
+  const table: unknown = await import(join(apps, "platform-api/src/errors.ts"))
+  const steps = Object.entries(hints.parse(table).errors.rows)
+    .filter(([code]) => /-(?:not-found|state|taken|deployed|active)$/.test(code))
+    .map(([code, { hint }]) => new CliError(code, "", hint === undefined ? {} : { hint }).next ?? "")
+  expect(steps.length).toBeGreaterThan(10)
+  expect(steps.filter((step) => /(?:GET|POST|PUT) \//.test(step))).toEqual([])
+})
+
 test("what a provider said is in the message: without it nobody knows what to correct", () => {
   const details = { code: -32011, message: "Transaction history is not available from this node" }
   const error = new SvcError({
