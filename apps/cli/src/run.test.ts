@@ -4,6 +4,8 @@ import { stripVTControlCharacters } from "node:util"
 import { expect, test } from "vitest"
 import { startServer } from "../test/server.ts"
 import { formatNames } from "./output/format.ts"
+import { styleOf } from "./output/style.ts"
+import { table as tableOf } from "./output/table.ts"
 import { run } from "./run.ts"
 import { settingsFolder } from "./settings/settings.ts"
 
@@ -66,6 +68,7 @@ test("no line of a table is wider than the terminal; where blocks are shorter, e
     for (const line of stdout.split("\n")) expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(columns)
   }
   expect((await call(["explore"], {}, true, 20)).stdout).toMatch(/^STACK +mining\nENTITIES +Round\n/)
+  expect(tableOf(["ID", "WORKFLOW", "STATUS"], [], styleOf({ NO_COLOR: "1" }, true, 14))).toBe("ID, WORKFLOW,\nSTATUS")
 })
 
 test.each(formatNames)("--%s: explore prints the schemas in this format, and errors too", async (name) => {

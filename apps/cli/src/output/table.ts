@@ -72,6 +72,7 @@ export const table = (titles: readonly string[], rows: readonly (readonly Cell[]
   }
   const lines = [...linesOf(heading).map(bold), ...cells.flatMap(linesOf)]
   if (total(natural) <= width) return lines.join("\n")
+  if (cells.length === 0) return wrap(heading.join(", "), width).map(bold).join("\n")
   const blockOf = (row: readonly string[]): string => {
     const named = heading.map((name, column) => [name, row[column] ?? ""] as const)
     return pairs(named, style)
