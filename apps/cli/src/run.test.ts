@@ -51,6 +51,7 @@ test("tables, help and errors have styles on a terminal, unless the environment 
     const [help, wrong, table] = await Promise.all(
       [["--help"], ["nope"], ["explore"]].map((words) => call(words, env, isTTY)),
     )
+    expect(help?.stdout, "the defaults of another copy").not.toContain("localhost")
     const shown = [help?.stdout, wrong?.stderr].map((text = "") => text.includes("\u001b[3"))
     expect([...shown, table?.stdout.startsWith("\u001b[1mSTACK")], JSON.stringify(env)).toEqual([
       expected,

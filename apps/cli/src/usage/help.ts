@@ -2,9 +2,9 @@ import type { Command as Program } from "commander"
 import type { Style } from "../output/style.ts"
 
 const settings = [
-  ["SVC_API_URL", "the platform API (http://localhost:4003)"],
-  ["SVC_DOCS_URL", "the documentation server (http://localhost:4001)"],
-  ["SVC_RELAY_URL", "the transaction relay (http://localhost:4002)"],
+  ["SVC_API_URL", "the platform API"],
+  ["SVC_DOCS_URL", "the documentation server"],
+  ["SVC_RELAY_URL", "the transaction relay"],
   ["SVC_API_KEY", "a key for SVC_API_URL, used instead of the stored one"],
   ["HTTP_PROXY, HTTPS_PROXY", "the proxy; this machine is reached without it"],
   ["NO_PROXY", "hosts that are reached without the proxy"],
@@ -17,7 +17,8 @@ export const exits = [
   ["2", "wrong usage"],
   ["3", "undecided (send, payments settle, status)"],
 ] as const
-const order = "Options come first, then the environment, then --context or the current context (svc contexts)."
+const order =
+  "Options come first, then the environment, then --context or the current context (svc contexts). svc env shows the URLs in use."
 const firstSteps = "First steps: svc init, svc explore, svc auth signup. svc COMMAND --help shows a command's options."
 
 /** What the help of the whole tool says after its commands. */
