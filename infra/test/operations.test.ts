@@ -92,7 +92,7 @@ const withoutNode = (process.env["PATH"] ?? "")
   .join(":")
 
 // Some commands start five processes.
-const patience = { tags: ["long"], timeout: 120_000 }
+const patience = { tags: ["long"], timeout: 300_000 }
 
 describe.skipIf(isMissing && process.env["CI"] === undefined)("the page's commands", patience, () => {
   let folder: string
