@@ -86,6 +86,10 @@ export const createNames = (pages: readonly Page[]) => {
   const operations = pages.map(operationOf)
   const titles = pages.map(({ title }) => spaced(title))
   const slugs = pages.map(({ slug }) => spaced(slug.slice(slug.lastIndexOf("/") + 1)))
+  // Publishers choose the names of stacks: one that is several words can be a question that a guide answers.
+  const written = pages.map(({ title, searchWeight = 1 }) =>
+    searchWeight < 1 && /^\S+-\S+$/.test(title) ? ` ${fold(title)}` : undefined,
+  )
   return (query: string): Named => {
     const named = new Map<number, number>()
     const text = query.trim()
@@ -95,17 +99,16 @@ export const createNames = (pages: readonly Page[]) => {
     const asWritten = ` ${fold(text)}`
     const all = words.split(/(?= )/)
     const apart = all.length <= 2 ? all : undefined
-    for (const [page, { title, searchWeight = 1 }] of pages.entries()) {
+    const ofTitle = (page: number): number => {
+      if (words === "") return 0
+      const name = written[page]
+      if (name !== undefined) return titleValue(asWritten, undefined, name)
+      return Math.max(titleValue(words, apart, titles[page] ?? ""), titleValue(words, apart, slugs[page] ?? ""))
+    }
+    for (const [page, { searchWeight = 1 }] of pages.entries()) {
       const own = operations[page]
       const byOperation = own === undefined || typed === undefined ? 0 : operationValue(typed, own)
-      // Publishers choose the names of stacks: one that is several words can be a question that a guide answers.
-      const isName = searchWeight < 1 && /^\S+-\S+$/.test(title)
-      const byTitle =
-        words === ""
-          ? 0
-          : isName
-            ? titleValue(asWritten, undefined, ` ${fold(title)}`)
-            : Math.max(titleValue(words, apart, titles[page] ?? ""), titleValue(words, apart, slugs[page] ?? ""))
+      const byTitle = ofTitle(page)
       // Pages with a low weight often share a word or two in the middle of their titles, so such a match isn't enough for them.
       const isLittle = searchWeight < 1 && byTitle <= (all.length === 1 ? begun : anywhere)
       const value = Math.max(byOperation, isLittle ? byTitle - anywhere : byTitle)
