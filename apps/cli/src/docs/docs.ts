@@ -1,6 +1,6 @@
 import { shellWord } from "@svc/common/foreign-text"
 import type { Context, Outcome } from "../command.ts"
-import { CliError } from "../errors.ts"
+import { CliError, onCode } from "../errors.ts"
 import { plain, plainLines } from "../output/table.ts"
 import { hang } from "../output/wrap.ts"
 import { callTool } from "../services/mcp.ts"
@@ -42,15 +42,14 @@ export const fetchDocs = async (context: Context): Promise<Outcome> => {
     ...(section !== undefined && { section }),
     ...(after !== undefined && { cursor: after }),
     ...(most !== undefined && { max_tokens: Number(most) }),
-  }).catch((error: unknown) => {
-    if (!(error instanceof CliError)) throw error
-    const { code, message, hint = "" } = error
-    // The server advises callers of its tools.
-    const isOurs = hint.includes("search_docs")
-    throw isOurs
-      ? new CliError(code, message, { next: hint.replace("search_docs finds", "svc docs search finds") })
-      : error
-  })
+  }).catch(
+    onCode(undefined, (error): never => {
+      const { code, message, hint = "" } = error
+      // The server advises callers of its tools.
+      const next = hint.replace("search_docs finds", "svc docs search finds")
+      throw next === hint ? error : new CliError(code, message, { next })
+    }),
+  )
   const { slug: own, content, next_cursor: cursor } = structured
   if (cursor !== undefined) context.note(`More: svc docs fetch ${shellWord(own)} --cursor ${shellWord(cursor)}`)
   return { json: structured, text: () => plainLines(content).trimEnd() }
