@@ -1,5 +1,5 @@
 import { startReceiver } from "@svc/testing"
-import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest"
+import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest"
 import { beforeTests } from "../../../test/start-service.ts"
 import { createRegistry } from "../src/site/registry.ts"
 import { testServer } from "./start.ts"
@@ -247,6 +247,10 @@ test("while the API is unavailable the last copy is served with a notice; withou
   await registry.refresh()
   expect([...(registry.copy()?.pages.keys() ?? [])]).toEqual(["stacks", "stacks/auctions", "stacks/half"])
   expect([registry.note(), changes, registry.isAnswering()]).toEqual([undefined, 2, true])
+  onTestFinished(() => void vi.restoreAllMocks())
+  vi.spyOn(globalThis, "fetch").mockRejectedValueOnce(new DOMException("timed out", "TimeoutError"))
+  time = 50_005
+  await registry.refresh()
   const away = (reason: string) => ({ host: new URL(api.url).host, reason })
   const again = "the platform can be read again"
   expect(logged).toEqual([
@@ -254,6 +258,7 @@ test("while the API is unavailable the last copy is served with a notice; withou
     again,
     away("the registry responded with 500"),
     again,
+    away("timed out"),
   ])
 })
 

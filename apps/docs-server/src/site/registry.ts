@@ -49,8 +49,10 @@ const headSchema = stackSchema.omit({ schema: true }).extend({ content_hash: z.s
 type Head = z.infer<typeof headSchema>
 
 const reasonOf = (error: unknown): string => {
-  const { cause, code, message } = Object(error) as { cause?: unknown; code?: string; message?: string }
-  return cause === undefined ? (code ?? message ?? "unknown") : reasonOf(cause)
+  const { cause, code, message } = Object(error) as { cause?: unknown; code?: unknown; message?: string }
+  if (cause !== undefined) return reasonOf(cause)
+  // A timeout's code is a number.
+  return typeof code === "string" ? code : (message ?? "unknown")
 }
 
 /** A page of the registry's list of stacks, and where the next one is. */
