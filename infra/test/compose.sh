@@ -90,7 +90,8 @@ done
 page() { awk -v word="$2" '/^```/ { inside = ($0 ~ "^```[a-z]+ " word "$"); next } inside' "$1" | grep .; }
 page docs/operations.md compose >install.sh
 page docs/operations.md compose=later >later.sh
-wait=(--retry 60 --retry-delay 1 --retry-all-errors)
+# A start beside CI's tests takes over a minute on a slow machine.
+wait=(--retry 300 --retry-delay 1 --retry-all-errors)
 PRIVATE_DIR=$work/private
 mkdir -m 0700 "$PRIVATE_DIR"
 set -x
