@@ -14,30 +14,31 @@ type Row = {
   readonly notSubmitted: boolean
   /** Whether the same call may succeed later, without any change by the caller or the operator. */
   readonly retryable: boolean
-  readonly reason: string
 }
 
 /** With the consequence for a read: whether the next provider is asked. */
 type StatusRow = Row & { readonly askNext: boolean }
 
-const row = (notSubmitted: boolean, retryable: boolean, reason: string): Row => ({ notSubmitted, retryable, reason })
+const rejected: Row = { notSubmitted: true, retryable: false }
+const rejectedNow: Row = { notSubmitted: true, retryable: true }
+const unproven: Row = { notSubmitted: false, retryable: true }
 
 /** These statuses come from the servers in front of the provider, which didn't read the call: they count whatever the body says. */
 const frontDoor: Readonly<Record<number, StatusRow>> = {
-  401: { ...row(true, false, "The front door doesn't accept the key."), askNext: true },
-  403: { ...row(true, false, "The front door doesn't allow this caller or its plan."), askNext: true },
-  404: { ...row(true, false, "There is no endpoint at this URL."), askNext: true },
-  405: { ...row(true, false, "The endpoint doesn't accept POST, so it read no body."), askNext: false },
-  413: { ...row(true, false, "The front door didn't read a body of this size."), askNext: false },
-  415: { ...row(true, false, "The front door doesn't accept JSON, so it read no body."), askNext: false },
-  429: { ...row(true, true, "The front door limits the rate, so it passed nothing on."), askNext: true },
+  401: { ...rejected, askNext: true }, // The front door doesn't accept the key.
+  403: { ...rejected, askNext: true }, // The front door doesn't allow this caller or its plan.
+  404: { ...rejected, askNext: true }, // There is no endpoint at this URL.
+  405: { ...rejected, askNext: false }, // The endpoint doesn't accept POST, so it read no body.
+  413: { ...rejected, askNext: false }, // The front door didn't read a body of this size.
+  415: { ...rejected, askNext: false }, // The front door doesn't accept JSON, so it read no body.
+  429: { ...rejectedNow, askNext: true }, // The front door limits the rate, so it passed nothing on.
 }
 
 /** All other statuses. They count only if the body isn't a JSON-RPC error of this call. */
 const otherStatus = (status: number): StatusRow =>
   status === 408 || status >= 500
-    ? { ...row(false, true, "The server failed at a point that it doesn't name."), askNext: true }
-    : { ...row(false, true, "Nothing says at which point the server decided on this status."), askNext: false }
+    ? { ...unproven, askNext: true } // The server failed at a point that it doesn't name.
+    : { ...unproven, askNext: false } // Nothing says at which point the server decided on this status.
 
 const statusRow = (status: number): StatusRow => frontDoor[status] ?? otherStatus(status)
 
@@ -49,34 +50,28 @@ export const decidesByStatus = (status: number): boolean => status in frontDoor
  * other text a provider may say that it accepted an earlier copy, and the line of a program's log may be the provider's own.
  */
 const rejections: Readonly<Record<keyof typeof messages, Row>> = {
-  [-32700]: row(true, false, "The request couldn't be parsed."),
-  [-32600]: row(true, false, "The request isn't valid, so no method ran."),
-  [-32601]: row(true, false, "The method doesn't exist, so none ran."),
-  [-32602]: row(true, false, "The method rejected its parameters before it used them."),
-  [-32002]: row(true, false, "The preflight failed; it comes before the node hands a transaction on."),
-  [-32003]: row(true, false, "A signature doesn't verify; no node accepts the transaction."),
-  [-32005]: row(true, true, "The node is behind and accepts no transactions for now."),
-  [-32006]: row(true, false, "A precompiled signature doesn't verify; no node accepts the transaction."),
-  [-32013]: row(true, false, "A signature has the wrong length; no node accepts the transaction."),
-  [-32015]: row(true, false, "The node doesn't read transactions of this version."),
-  [-32016]: row(true, true, "The node hasn't reached minContextSlot, which it checks first."),
+  [-32700]: rejected, // The request couldn't be parsed.
+  [-32600]: rejected, // The request isn't valid, so no method ran.
+  [-32601]: rejected, // The method doesn't exist, so none ran.
+  [-32602]: rejected, // The method rejected its parameters before it used them.
+  [-32002]: rejected, // The preflight failed; it comes before the node hands a transaction on.
+  [-32003]: rejected, // A signature doesn't verify; no node accepts the transaction.
+  [-32005]: rejectedNow, // The node is behind and accepts no transactions for now.
+  [-32006]: rejected, // A precompiled signature doesn't verify; no node accepts the transaction.
+  [-32013]: rejected, // A signature has the wrong length; no node accepts the transaction.
+  [-32015]: rejected, // The node doesn't read transactions of this version.
+  [-32016]: rejectedNow, // The node hasn't reached minContextSlot, which it checks first.
 }
 const codes: Readonly<Record<number, Row>> = {
   ...rejections,
-  [-32004]: row(false, true, "The block isn't available yet; send doesn't document this code."),
-  [-32014]: row(false, true, "The block's status isn't available yet; send doesn't document this code."),
-  [-32603]: row(false, true, "The provider failed at a point that it doesn't name."),
-  [-32429]: row(false, true, "A rate limit, but inside the provider: part of it may have accepted the transaction."),
-  429: row(false, true, "A rate limit, but inside the provider: part of it may have accepted the transaction."),
+  [-32004]: unproven, // The block isn't available yet; send doesn't document this code.
+  [-32014]: unproven, // The block's status isn't available yet; send doesn't document this code.
+  [-32603]: unproven, // The provider failed at a point that it doesn't name.
+  [-32429]: unproven, // A rate limit, but inside the provider: part of it may have accepted the transaction.
+  429: unproven, // A rate limit, but inside the provider: part of it may have accepted the transaction.
 }
-const otherCode = row(false, false, "The meaning of this code isn't documented for all providers.")
-const otherText = "A text in it isn't known, so it may be about an earlier copy of the transaction."
-
-const kinds = {
-  notStarted: row(true, true, "No byte of the request left this process."),
-  started: row(false, true, "The request may have arrived, and there is no response."),
-  malformed: row(false, true, "The response isn't a JSON-RPC response to this call."),
-}
+/** Other codes don't mean the same at all providers. */
+const otherCode: Row = { notSubmitted: false, retryable: false }
 
 /** What a response without a result proves. Only this table decides it, for sends and for reads. */
 export const proofOf = (failure: UpstreamFailure): StatusRow => {
@@ -86,17 +81,18 @@ export const proofOf = (failure: UpstreamFailure): StatusRow => {
     case "rpc-error": {
       const known = codes[failure.code] ?? otherCode
       const { askNext } = statusRow(failure.status)
-      return known.notSubmitted && !saysNothingOfACopy(failure.code, failure.body)
-        ? { ...known, notSubmitted: false, reason: otherText, askNext }
-        : { ...known, askNext }
+      // A text that isn't known may be about an earlier copy of the transaction.
+      const notSubmitted = known.notSubmitted && saysNothingOfACopy(failure.code, failure.body)
+      return { ...known, notSubmitted, askNext }
     }
     case "transport-error":
     case "timeout":
-      return { ...(failure.started ? kinds.started : kinds.notStarted), askNext: true }
+      // If no byte of the request left this process, the provider has nothing.
+      return { ...(failure.started ? unproven : rejectedNow), askNext: true }
     case "malformed":
       break
   }
-  return { ...kinds.malformed, askNext: true }
+  return { ...unproven, askNext: true }
 }
 
 type RpcFailure = Extract<UpstreamFailure, { kind: "rpc-error" }>
