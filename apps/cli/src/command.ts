@@ -35,7 +35,7 @@ export type Context = Inputs & {
   readonly flags: ReadonlySet<string>
   /** The folder of the configuration and credentials files. */
   readonly folder: string
-  /** What the command prints: text for people, or a document for programs. */
+  /** What the command prints: text for people, or one JSON document for programs. */
   readonly format: Format
   /** Prints a line for people on the standard error. */
   readonly note: (line: string) => void
@@ -45,7 +45,7 @@ export type Context = Inputs & {
   readonly moveUp: (lines: number) => void
   /** Writes to the standard output at once. Returns false when nobody reads it anymore. */
   readonly write: (text: string) => boolean
-  /** Writes one of several records in the document format, JSON if the format is text. Returns what `write` returns. */
+  /** Writes one of several records as a line of JSON. Returns what `write` returns. */
   readonly writeRecord: (record: unknown) => boolean
   /** The size of the standard output's terminal if that can be redrawn; undefined for a pipe. */
   readonly screen: () => Screen | undefined

@@ -2,7 +2,7 @@ import { withoutKeys } from "@svc/keys"
 import manifest from "../package.json" with { type: "json" }
 import type { Context, Inputs, Screen } from "./command.ts"
 import { asCliError, systemReason } from "./errors.ts"
-import { documentFormats, type Format, formatOf } from "./output/format.ts"
+import { type Format, formatOf, jsonText } from "./output/format.ts"
 import { styleOf } from "./output/style.ts"
 import { forTerminal, plain } from "./output/table.ts"
 import { settingsFolder } from "./settings/settings.ts"
@@ -50,7 +50,7 @@ const contextOf = (call: Pick<Context, "args" | "options" | "flags">, format: Fo
     },
     moveUp: (lines) => void runtime.stdout.write(`\u001b[${lines}F\u001b[J`),
     write: stdout.write,
-    writeRecord: (record) => stdout.write(`${documentFormats[format === "text" ? "json" : format].record(record)}\n`),
+    writeRecord: (record) => stdout.write(`${jsonText(record)}\n`),
     screen: () => (env["TERM"] === "dumb" ? undefined : screen()),
     style: styleOf(env, stdout.isTTY, screen()?.columns),
   }
@@ -83,8 +83,7 @@ const runCall = async (runtime: Runtime): Promise<Ran> => {
   const { argv, env, stderr } = runtime
   const stdout = outputOf(runtime)
   const format = formatOf(argv)
-  const document = (value: unknown): string =>
-    format === "text" ? "" : documentFormats[format].document(value, stdout.isTTY)
+  const document = (value: unknown): string => jsonText(value, stdout.isTTY ? 2 : undefined)
   let help = "Next: svc --help"
   try {
     // Not a command: only the completion scripts call it, and what they pass may be incomplete.

@@ -5,7 +5,7 @@ import { visibleJson } from "@svc/common/foreign-text"
 import { withoutKeys } from "@svc/keys"
 import { ToolError } from "@svc/mcp"
 import { asCliError } from "../errors.ts"
-import { documentFormats } from "../output/format.ts"
+import { jsonText } from "../output/format.ts"
 import type { Result } from "./tool.ts"
 
 /** A result has less than 8,000 tokens, at 4 characters each. What isn't a list of records has room in the rest. */
@@ -21,9 +21,9 @@ type AsJson<T> = unknown extends T
       : T
 
 /** A value of the tool as JSON: bigints become decimal strings. */
-export const plainJson = <T>(value: T): AsJson<T> => JSON.parse(documentFormats.json.record(value ?? null))
+export const plainJson = <T>(value: T): AsJson<T> => JSON.parse(jsonText(value ?? null))
 
-const sizeOf = (value: unknown): number => documentFormats.json.record(value).length + 1
+const sizeOf = (value: unknown): number => jsonText(value).length + 1
 
 /** As many of the first items as fit into a result; `truncated` if that isn't all. */
 export const fitting = <Item>(items: readonly Item[], most = mostCharacters) => {
@@ -203,7 +203,7 @@ const textBlock = (text: string) => [{ type: "text" as const, text }]
 
 export const failed = (thrown: unknown): CallToolResult => ({
   isError: true,
-  content: textBlock(withoutKeys(documentFormats.json.record(faultOf(thrown)))),
+  content: textBlock(withoutKeys(jsonText(faultOf(thrown)))),
 })
 
 /** A tool's result, as JSON and as the same in text. */

@@ -1,5 +1,4 @@
 import { clientNames } from "../mcp/configurations.ts"
-import { documentFormats, formatNames } from "../output/format.ts"
 
 /** Which values an option takes, in an error's words and as a test. */
 type Values = { readonly what: string; readonly fits: (text: string) => boolean }
@@ -95,11 +94,11 @@ export const optionTable = {
   section: { value: "ANCHOR", help: "only this section of the page" },
   "max-tokens": { value: "N", takes: wholeNumber, help: "maximum length of the response, up to 20000" },
   dir: { value: "FOLDER", help: "the project's folder (default: the current one)" },
-} as const satisfies Readonly<Record<string, Option>> & Readonly<Record<keyof typeof documentFormats, Option>>
+} as const satisfies Readonly<Record<string, Option>>
 
 export type OptionName = keyof typeof optionTable
 
 export const optionOf = (name: OptionName): Option => optionTable[name]
 
 /** Options that every command takes. */
-export const commonOptions: readonly OptionName[] = [...formatNames, "api-url", "docs-url", "context", "help"]
+export const commonOptions: readonly OptionName[] = ["json", "api-url", "docs-url", "context", "help"]
