@@ -3,6 +3,7 @@ import type { Format } from "./output/format.ts"
 import type { Style } from "./output/style.ts"
 import type { Urls } from "./settings/contexts.ts"
 import type { Environment } from "./settings/settings.ts"
+import type { ExitCode } from "./usage/help.ts"
 import type { OptionName } from "./usage/options.ts"
 
 export type Screen = { readonly columns: number; readonly rows: number }
@@ -57,7 +58,7 @@ export type Outcome<Json = unknown> = {
   readonly json: Json
   /** The same for people. It's only called for the format text. */
   readonly text: (style: Style) => string
-  readonly exit?: 0 | 1 | 3
+  readonly exit?: Exclude<ExitCode, 2>
   /** What mustn't be lost: it's told on the standard error if the output can't be written or nobody reads it. */
   readonly lasting?: string
 }

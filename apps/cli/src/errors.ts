@@ -1,6 +1,7 @@
 import { SvcError } from "@svc/client/http"
 import { isObject } from "@svc/common/json-object"
 import type { Service } from "./settings/settings.ts"
+import type { ExitCode } from "./usage/help.ts"
 
 const loginWithKey = "Next: svc auth login < KEY-FILE"
 const signedBytes = "Nothing was sent. Next: pass the bytes of a signed transaction, raw or as base64"
@@ -97,7 +98,7 @@ type ErrorOptions = {
 /** A failure with a stable code. The exit code is 2 for `usage`, else 1, unless it is set to that of an unknown outcome. */
 export class CliError extends Error {
   readonly code: string
-  exit: 1 | 2 | 3
+  exit: Exclude<ExitCode, 0>
   readonly next: string | undefined
   readonly hint: string | undefined
   readonly extra: Readonly<Record<string, unknown>>

@@ -17,6 +17,8 @@ export const exits = [
   ["2", "wrong usage"],
   ["3", "undecided (send, payments settle, status)"],
 ] as const
+/** An exit code that the help explains. */
+export type ExitCode = (typeof exits)[number][0] extends `${infer Code extends number}` ? Code : never
 const order =
   "Options come first, then the environment, then --context or the current context (svc contexts). svc env shows the URLs in use."
 const firstSteps = "First steps: svc init, svc explore, svc auth signup. svc COMMAND --help shows a command's options."
