@@ -11,6 +11,7 @@ import released from "../scripts/released.json" with { type: "json" }
 import { fieldsOf, type Schema } from "../apps/docs-server/scripts/reference/fields.ts"
 import { lookupIn, openApiDocument } from "../apps/docs-server/scripts/reference/operation-page.ts"
 import { tools } from "../apps/docs-server/src/mcp/tools.ts"
+import { visibilities } from "../apps/platform-api/src/db/schema/index.ts"
 import { errors as platformErrors } from "../apps/platform-api/src/errors.ts"
 import { lifeCycles } from "../apps/platform-api/src/records/transitions.ts"
 import { hookBody } from "../apps/platform-api/src/work/steps/hook-call.ts"
@@ -23,7 +24,7 @@ import { exits } from "../apps/cli/src/usage/help.ts"
 import { operators as astOperators } from "../packages/common/src/ast-operators.ts"
 import { operators } from "../packages/client/src/stream/where.ts"
 import { faults } from "../packages/local-stream/src/server/faults.ts"
-import { sessionClaims } from "../packages/session-token/src/claims.ts"
+import { sessionClaims, sessionScopes } from "../packages/session-token/src/claims.ts"
 
 const content = join(import.meta.dirname, "../apps/docs-server/content")
 const tablesOf = (page: string) => readPageTables(readFileSync(join(content, page), "utf8"))
@@ -180,6 +181,23 @@ test("svc and the pages name each language of types", () => {
     expect(languages.filter((one) => !readFileSync(join(content, page), "utf8").includes(one))).toEqual([])
 })
 
+test.each([
+  [
+    "scopes",
+    ["../../cli/src/usage/options.ts", "../../../packages/client/src/platform/session.ts", "sessions.md"],
+    sessionScopes,
+  ],
+  ["visibilities", ["../../cli/src/usage/options.ts", "publishing.md"], visibilities],
+] as const)("texts that list the %s have all of them", (_, files, values) => {
+  const missing = files.flatMap((file) => {
+    const text = readFileSync(join(content, file), "utf8")
+    return values
+      .filter((value) => !new RegExp(`(?<![\\w:])${value}\\b`).test(text))
+      .map((value) => `${file}: ${value}`)
+  })
+  expect(missing).toEqual([])
+})
+
 test("records.md has every status of a build", () => {
   expect(firstCells(tableOf("records.md", "States of a build", "Status"))).toEqual(lifeCycles.build.statuses)
 })
@@ -225,7 +243,7 @@ test("each table of codes in a page has existing codes with their statuses", () 
 test.each(["client.md", "command-line.md"])("%s names every operator of a filter", (page) => {
   const text = readFileSync(join(content, page), "utf8")
   // One way of two to write equality is shown.
-  const written = page === "client.md" ? operators : Object.keys(symbols).filter((symbol) => symbol !== "==")
+  const written = page === "client.md" ? operators : symbols.filter((symbol) => symbol !== "==")
   expect(written.filter((one) => !text.includes(one))).toEqual([])
 })
 

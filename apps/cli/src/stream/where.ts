@@ -3,17 +3,18 @@ import type { Condition } from "@svc/client"
 import { parseJson } from "@svc/common/json-object"
 import { usageError } from "../errors.ts"
 
-export const symbols: Readonly<Record<string, Condition["op"]>> = {
-  "=": "eq",
-  "==": "eq",
-  "!=": "ne",
-  "<": "lt",
-  "<=": "lte",
-  ">": "gt",
-  ">=": "gte",
-  in: "in",
-  contains: "contains",
+const symbolsOf: Readonly<Record<Condition["op"], readonly string[]>> = {
+  eq: ["=", "=="],
+  ne: ["!="],
+  lt: ["<"],
+  lte: ["<="],
+  gt: [">"],
+  gte: [">="],
+  in: ["in"],
+  contains: ["contains"],
 }
+const operators = Object.keys(symbolsOf) as Condition["op"][]
+export const symbols = Object.values(symbolsOf).flat()
 
 /** `null` and JSON texts mean themselves. Other text stays text: the filter compares it with the field as what that is. */
 const valueOf = (text: string): unknown => (text === "null" || text.startsWith('"') ? (parseJson(text) ?? null) : text)
@@ -21,10 +22,10 @@ const valueOf = (text: string): unknown => (text === "null" || text.startsWith('
 const conditionOf = (text: string): Condition => {
   const [, field = "", symbol = "", value = ""] =
     /^\s*([^\s=!<>]+)\s*(==?|!=|<=?|>=?|(?<=\s)(?:in|contains)(?=\s))\s*(.+?)\s*$/.exec(text) ?? []
-  const op = symbols[symbol]
+  const op = operators.find((one) => symbolsOf[one].includes(symbol))
   if (op === undefined) {
     throw usageError(
-      `--where takes FIELD OPERATOR VALUE, such as 'amount.lamports>1000000'. Operators: ${Object.keys(symbols).join(" ")}.`,
+      `--where takes FIELD OPERATOR VALUE, such as 'amount.lamports>1000000'. Operators: ${symbols.join(" ")}.`,
     )
   }
   return { field, op, value: op === "in" ? value.split(",").map((one) => valueOf(one.trim())) : valueOf(value) }

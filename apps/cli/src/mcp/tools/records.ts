@@ -1,5 +1,6 @@
 import { type Condition, SvcError } from "@svc/client"
 import { inOrder, valueAt } from "@svc/client/records"
+import { operators } from "@svc/client/where"
 import { parseJson } from "@svc/common/json-object"
 import { ToolError } from "@svc/mcp"
 import { z } from "zod"
@@ -18,7 +19,7 @@ const selection = {
     .array(
       z.strictObject({
         field: z.string(),
-        op: z.enum(["eq", "ne", "lt", "lte", "gt", "gte", "in", "contains"]),
+        op: z.enum(operators),
         value: z.union([...scalars, z.array(z.union(scalars))]),
       }),
     )

@@ -9,11 +9,11 @@ import { brief } from "../text.ts"
 import { useTry } from "../use-read.ts"
 import { ChangesList } from "./changes-list.tsx"
 
-const visibilities: readonly (readonly [Spec["visibility"], string])[] = [
-  ["private", "private: agents you name"],
-  ["global", "global: anyone with a key"],
-  ["public", "public: anyone"],
-]
+const visibilities = Object.entries({
+  private: "private: agents you name",
+  global: "global: anyone with a key",
+  public: "public: anyone",
+} satisfies Record<Spec["visibility"], string>) as [Spec["visibility"], string][]
 
 type Props = {
   readonly wish: Wish
