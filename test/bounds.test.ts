@@ -7,6 +7,7 @@ import { usualTimeoutS } from "../apps/cli/src/payments/journal.ts"
 import { fileBounds } from "../apps/docs-server/src/corpus/corpus.ts"
 import { messageBounds } from "../apps/docs-server/src/mcp/json-rpc.ts"
 import { lifetimeMs, maxStreamsPerClient } from "../apps/docs-server/src/mcp/routes.ts"
+import { sessionsPerMinute } from "../apps/platform-api/src/auth/guard.ts"
 import { maxLiveKeys, maxReplacedKeys } from "../apps/platform-api/src/auth/account-keys.ts"
 import { maxWaitingPerOwner, smallBytes } from "../apps/platform-api/src/compiler/compiler.ts"
 import { bodyValues } from "../apps/platform-api/src/compiler/tasks.ts"
@@ -31,14 +32,17 @@ import { mostClaims } from "../apps/platform-api/src/work/queue/jobs.ts"
 import { stepMs } from "../apps/platform-api/src/work/queue/worker.ts"
 import { triedForMs } from "../apps/platform-api/src/work/steps/hook.ts"
 import { leaseExtraMs } from "../apps/relay/src/admission.ts"
+import { readConfig as relaySettings } from "../apps/relay/src/config.ts"
 import { bodyDeadlineMs } from "../apps/relay/src/relay.ts"
 import { maxAccounts } from "../apps/relay/src/routes/simulate.ts"
+import { readTimeoutMs, sendTimeoutMs } from "../packages/client/src/relay/relay.ts"
+import { memory } from "../packages/client/src/submit/judge.ts"
 import { mostAhead } from "../packages/http/src/connections/connections.ts"
 import { freeChunks, leastBytesPerChunk } from "../packages/http/src/requests/body.ts"
 import { addressesPerNetwork } from "../packages/limits/src/address-prefixes.ts"
 import { connectionsPerAddress } from "../packages/local-stream/src/server/server.ts"
 import { mostRecords } from "../packages/local-stream/src/stack/records.ts"
-import { mostPageSections, mostPageTokens } from "../packages/mcp/src/documentation.ts"
+import { mostPageSections, mostPageTokens, searchDocs } from "../packages/mcp/src/documentation.ts"
 import { leewaySeconds, maxLifetimeSeconds, maxTokenBytes } from "../packages/session-token/src/verify.ts"
 import { idleMinutes } from "../packages/site/browser/console/session.ts"
 import { longestRendered } from "../packages/site/src/render-page.ts"
@@ -73,6 +77,9 @@ const days = described("expires_in_days", "maximum")
 const page = described("limit", "maximum")
 const usualPage = described("limit", "default")
 const offset = described("offset", "maximum")
+const usageDays = described("days", "maximum")
+const blocks = Number(memory)
+const { timeoutMs } = await relaySettings({})
 
 type Bound = readonly [file: string, text: string, value: number, say: (value: number) => string]
 
@@ -92,6 +99,11 @@ const bounds: readonly Bound[] = [
   ["limits.md", "`expires_in_days` (1–#)", days, String],
   ["keys.md", "| 1–#; if omitted", days, String],
   ["apps/cli/src/usage/options.ts", "1 to #", days, String],
+  ["apps/cli/src/usage/options.ts", 'takes: numberUpTo(#), help: "how many days', usageDays, String],
+  ["packages/client/src/platform/platform.ts", "`days` is 1 to #", usageDays, String],
+  ["keys.md", "days=7` (1 to #,", usageDays, String],
+  ["packages/client/src/platform/platform.ts", "`limit` is 1 to # (", page, String],
+  ["packages/client/src/platform/platform.ts", "(default #), `offset`", usualPage, String],
   ["limits.md", "| `limit` 1–#,", page, String],
   ["records.md", "(1–#, default", page, String],
   ["registry.md", "| 1–#,", page, String],
@@ -140,6 +152,8 @@ const bounds: readonly Bound[] = [
   ["docs/operations.md", "seconds # in a row", mostClaims, times],
   ["notifications.md", "every # seconds", commentMs, seconds],
   ["limits.md", "# per client address", maxStreamsPerClient, String],
+  ["packages/client/src/platform/changes.ts", "at least a comment every # s", commentMs, seconds],
+  ["packages/client/src/platform/session.ts", "over # a minute", sessionsPerMinute, String],
   ["streams.md", "# connections", connectionsPerAddress, String],
   ["limits.md", "# minutes each", lifetimeMs, minutes],
   ["limits.md", "publishable key | # days", publishableDays, String],
@@ -154,9 +168,17 @@ const bounds: readonly Bound[] = [
   ["errors.md", "The body didn't arrive within # seconds", bodyDeadlineMs, seconds],
   ["errors.md", "| Over # addresses", maxAccounts, String],
   ["sessions.md", "with # seconds of leeway", leewaySeconds, String],
+  ["packages/program/src/requests.ts", "session tokens allow # s", leewaySeconds, String],
   ["sessions.md", "is at most #;", maxLifetimeSeconds, String],
   ["operations.md", "after the route's timeout and # seconds", leaseExtraMs, seconds],
   ["limits.md", "| `fetch_page` | # tokens a part", mostPageTokens, grouped],
+  ["apps/cli/src/usage/options.ts", "of the response, up to #", mostPageTokens, String],
+  [
+    "apps/cli/src/usage/options.ts",
+    "number of results, 1 to #",
+    searchDocs.input.shape.limit.unwrap().maxValue ?? 0,
+    String,
+  ],
   ["mcp-server.md", "`max_tokens` (at most #)", mostPageTokens, grouped],
   ["limits.md", "the first # of the page", mostPageSections, String],
   ["configuration.md", "A file has at most #", fileBounds.bytes, mib],
@@ -167,6 +189,18 @@ const bounds: readonly Bound[] = [
   ["limits.md", "values, # levels of nesting", messageBounds.depth, String],
   ["errors.md", "is kept: # minutes without a call", idleMs, minutes],
   ["errors.md", "without a call, # changes", mostChanges, grouped],
+  ["client.md", "after # seconds, a send", readTimeoutMs, seconds],
+  ["client.md", "a send after #.", sendTimeoutMs, seconds],
+  ["packages/client/src/relay/relay.ts", "Reads end within # seconds", readTimeoutMs, seconds],
+  ["packages/client/src/relay/relay.ts", "a send within #.", sendTimeoutMs, seconds],
+  ["relay.md", "(the relay waits # s for its provider)", timeoutMs.send, seconds],
+  ["self-hosting.md", "a send can take #.", timeoutMs.send, seconds],
+  ["client.md", "`journal-stale`: # blocks have passed", blocks, grouped],
+  ["client.md", "more than # blocks past", blocks, grouped],
+  ["client.md", "# blocks after it", blocks, grouped],
+  ["payments.md", "After more than # blocks", blocks, grouped],
+  ["payments.md", "history of the last # blocks", blocks, grouped],
+  ["apps/cli/src/usage/options.ts", "(default #) with exit code 3", usualTimeoutS, String],
   ["command-line.md", "after `--timeout` (# s)", usualTimeoutS, String],
   ["console.md", "and so do # minutes without use", idleMinutes, String],
   ["console.md", "if less than # minutes have passed", idleMinutes, String],
@@ -180,4 +214,9 @@ test.each(bounds)("%s states the code's limit: %s", (file, text, value, say) => 
 
 test("the command line accepts the same maximum overlap as the platform", () => {
   expect(longestOverlapOfCli).toBe(overlap)
+})
+
+test("svc-client waits longer for the relay than the relay waits for its provider", () => {
+  expect(readTimeoutMs).toBeGreaterThan(Math.max(timeoutMs.inspect, timeoutMs.status))
+  expect(sendTimeoutMs).toBeGreaterThan(timeoutMs.send)
 })

@@ -51,8 +51,8 @@ export type SimulateOptions = ChainView & {
   readonly accounts?: readonly string[] | undefined
 }
 
-const readTimeoutMs = 12_000
-const sendTimeoutMs = 20_000
+export const readTimeoutMs = 12_000
+export const sendTimeoutMs = 20_000
 
 // JSON leaves out what is undefined.
 const chainView = ({ commitment, minContextSlot }: ChainView) => ({

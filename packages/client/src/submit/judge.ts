@@ -81,7 +81,7 @@ export type Knowledge = {
 }
 
 /** For how many blocks after its last one a provider is trusted to find a transaction. */
-const memory = 150_000n
+export const memory = 150_000n
 
 /** How many look-ups follow each other: behind a URL there may be nodes in turns, and one alone may have the history. */
 export const rowLength = 6
