@@ -8,6 +8,7 @@ import { commands } from "../src/commands.ts"
 import { CliError, nextSteps, serviceFailure, usageError } from "../src/errors.ts"
 import { faultOf, hints as toolHints } from "../src/mcp/result.ts"
 import { reasonOf } from "../src/payments/journal.ts"
+import { commonOptions } from "../src/usage/options.ts"
 
 const apps = join(import.meta.dirname, "../..")
 const services = ["docs-server", "relay", "platform-api"]
@@ -120,10 +121,21 @@ test("every code that the tool, the library or a page knows is one that a servic
   expect(named.filter((code) => !known.has(code))).toEqual([])
 })
 
-test("every next step names only existing commands", () => {
+test("every next step names only existing commands, and every text an option of its command", () => {
   const named = Object.values(nextSteps).flatMap((step) =>
     [...step.matchAll(/\bsvc ((?:[a-z]+ ?)+)/g)].map(([, words = ""]) => words.trim()),
   )
   expect(named.length).toBeGreaterThan(20)
   expect(named.filter((words) => !commands.some(({ name }) => `${words} `.startsWith(`${name} `)))).toEqual([])
+  const sources = ["cli/src", "../packages/site"].flatMap((folder) => globSync(join(apps, folder, "**/*.{ts,tsx}")))
+  const texts = sources.flatMap(
+    (file) => readFileSync(file, "utf8").match(/\bsvc [a-z]+ [^"`;.,()\n]*--[a-z-]+/g) ?? [],
+  )
+  expect(texts.length).toBeGreaterThan(20)
+  const unknown = texts.filter((text) => {
+    const { options = [] } = commands.find(({ name }) => `${text} `.startsWith(`svc ${name} `)) ?? {}
+    const known = new Set<string>([...options, ...commonOptions, "version"])
+    return [...text.matchAll(/--([a-z-]+)/g)].some(([, option = ""]) => !known.has(option))
+  })
+  expect(unknown).toEqual([])
 })
