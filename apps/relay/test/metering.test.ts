@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs"
 import {
   AggregationTemporality,
   InMemoryMetricExporter,
@@ -48,6 +49,8 @@ test("each authorized request makes one record, rejected ones none", async () =>
     deployment_id: 42,
     plan: "free",
   })
+  const page = readFileSync(new URL("../../docs-server/content/operations.md", import.meta.url), "utf8")
+  expect(Object.keys(records[0] ?? {}).filter((name) => !page.includes(`\`${name}\``))).toEqual([])
   const bare = await relay.post("fee", { message: "!" }, await issuer.bearer())
   expect(records[1]).toMatchObject({ operation: "fee", result: "error", response_bytes: Buffer.byteLength(bare.text) })
   expect(records[1]).not.toHaveProperty("plan")
