@@ -128,6 +128,13 @@ test("every SVC_ variable that a text names is read by the code, or set where th
   )
 })
 
+test("the pages that code links to exist", () => {
+  const code = tracked.filter((file) => /^(?:apps|packages)\/[\w-]+\/(?:src|browser)\/.*\.tsx?$/.test(file)).map(read)
+  const linked = code.flatMap((text) => [...text.matchAll(/rl\}\/([\w-]+\.md)/g)].map(([, name = ""]) => name))
+  expect(linked.length).toBeGreaterThan(3)
+  expect(linked.filter((name) => !served.includes(`apps/docs-server/content/${name}`))).toEqual([])
+})
+
 /** Texts that name several MCP tools, but not all of them. */
 const incomplete = (names: readonly string[]): string[] => {
   const either = names.join("|")
