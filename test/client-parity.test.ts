@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from "node:fs"
 import { createPlatform, createRelay, createRelayTransport, SvcError } from "@svc/client"
 import { expect, test } from "vitest"
 import { z } from "zod"
@@ -81,6 +82,22 @@ test.each(routes)("kit's transport carries every field of $operation", async ({ 
   const { relay, sent } = clientOf(400, { code: "invalid_request", message: "No.", retryable: false, requestId: "r" })
   await createRelayTransport(relay)({ payload: { id: 1, method, params } }).catch(() => {})
   expect(Object.keys(sent[0] ?? {}).toSorted(), path).toEqual(fields.toSorted())
+})
+
+test("every header of ours that svc-client, svc and doctor read is one that a service sends", () => {
+  const textOf = (patterns: string[]): string =>
+    globSync(patterns, { cwd: `${import.meta.dirname}/..`, exclude: (name) => name.endsWith(".test.ts") })
+      .map((file) => readFileSync(`${import.meta.dirname}/../${file}`, "utf8"))
+      .join("\n")
+  const readers = textOf(["packages/{client,program}/src/**/*.ts", "apps/cli/src/**/*.ts", "apps/*/src/**/doctor.ts"])
+  const read = new Set(
+    [...readers.matchAll(/header(?:\(|, )"(x-[\w-]+|deprecation|ratelimit[\w-]*)"/g)].map(([, name = ""]) => name),
+  )
+  expect(read.size).toBeGreaterThan(5)
+  const sent = textOf(["apps/{docs-server,relay,platform-api}/src/**/*.ts", "packages/http/src/**/*.ts"])
+    .replaceAll(/header\("[\w-]+"\)/g, "")
+    .toLowerCase()
+  expect([...read].filter((name) => !new RegExp(`\\b${name}"?[:,]`).test(sent))).toEqual([])
 })
 
 const { maxItems } =
