@@ -223,6 +223,18 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
     tab.console()
   })
 
+  test("a stack whose stream is elsewhere says where, and the page opens nothing there", async () => {
+    await page.route(`${instance.apiUrl}/api/registry/transfers/schema**`, async (route) => {
+      const response = await route.fetch()
+      const json = { ...(await response.json()), websocket_url: "wss://streams.example.org/transfers" }
+      await route.fulfill({ response, json })
+    })
+    await page.goto(at("/stacks/transfers"))
+    await page.locator(panel).getByText("elsewhere: wss://streams.example.org/transfers").waitFor()
+    expect(tab.console()).toEqual([])
+    await page.unrouteAll()
+  })
+
   test("a registry's response in another shape is reported with its request", async () => {
     await page.route(`${instance.apiUrl}/api/registry/transfers/schema**`, async (route) => {
       const response = await route.fetch()

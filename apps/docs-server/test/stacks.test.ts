@@ -132,7 +132,13 @@ test("stacks are pages without a script, as HTML and Markdown, even beyond the f
   for (const name of ["auctions", "art-sales", "lots"]) expect(list.text).toContain(`/stacks/${name}.html`)
   const page = await get("/stacks/auctions")
   expect(page).toMatchObject({ status: 200, type: "text/html; charset=utf-8" })
-  for (const said of ["state.highest_bidder", "Auction/newest", "LotKind", "wss://streams.example/auctions", "<svg"])
+  for (const said of [
+    "state.highest_bidder",
+    "Auction/newest",
+    "LotKind",
+    "is elsewhere: wss://streams.example/auctions",
+    "<svg",
+  ])
     expect(page.text).toContain(said)
   expect(page.text).not.toContain("<b>now")
   const twin = await get("/stacks/auctions.md")

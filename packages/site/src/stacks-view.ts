@@ -81,11 +81,26 @@ export type Live = {
 const noteOf = (note: string | undefined): Html | "" =>
   note === undefined ? "" : html`<p class="note care" role="status">${note}</p>`
 
-/** Where the script shows live records. @param view undefined: the stack's first one, and the reader may choose another */
-const livePlace = ({ baseUrl }: Look, { apiUrl, streamUrl, viewerKey }: Live, stack: string, view?: string): Html => {
+type LiveView = {
+  readonly stack: string
+  /** Undefined: the stack's first one, and the reader may choose another. */
+  readonly view?: string
+  /** The stack's stream as far as it's known here. */
+  readonly websocketUrl?: string | null | undefined
+}
+
+/** Where the script shows live records, or where else they are: pages only open streams at the copy's own server. */
+const livePlace = (
+  { baseUrl }: Look,
+  { apiUrl, streamUrl, viewerKey }: Live,
+  { stack, view, websocketUrl }: LiveView,
+): Html => {
+  const { origin } = new URL(streamUrl)
+  if (typeof websocketUrl === "string" && URL.parse(websocketUrl)?.origin !== origin)
+    return html`<p class="muted">The stream of this stack is elsewhere: ${websocketUrl}</p>`
   const small = view === undefined ? "" : html` data-small data-view="${view}"`
   const key = viewerKey === undefined ? "" : html` data-key="${viewerKey}"`
-  return html`<div id="frame.live" class="live" data-base="${baseUrl}" data-api="${apiUrl}" data-stream="${new URL(streamUrl).origin}" data-stack="${stack}"${small}${key}>
+  return html`<div id="frame.live" class="live" data-base="${baseUrl}" data-api="${apiUrl}" data-stream="${origin}" data-stack="${stack}"${small}${key}>
     <p class="muted">With JavaScript, this place shows live records as a table and a chart.</p>
   </div>`
 }
@@ -99,7 +114,7 @@ const stackView = (look: Look, live: Live, note: Html | "", page: SitePage, text
     page,
     html`${note}${raw(text.slice(0, facts))}
       <h2 id="frame.live-title">Live records</h2>
-      ${livePlace(look, live, stack.name)}
+      ${livePlace(look, live, { stack: stack.name, websocketUrl: stack.websocket_url })}
       <h2>What it has</h2>
       ${raw(text.slice(facts, middle))}${stackDrawing(stack.schema.entities)}${raw(text.slice(middle))}
       <div id="frame.stack" data-api="${live.apiUrl}" data-stack="${stack.name}"></div>`,
@@ -153,7 +168,7 @@ export const homeView = (
         <h2 id="frame.live-title">
           Live: <a href="${pageLink(look.root, `stacks/${stack}`)}">${stack}</a> <span class="muted">${view}</span>
         </h2>
-        ${livePlace(look, live, stack, view)}
+        ${livePlace(look, live, { stack, view })}
       </div>
       ${raw(text.slice(middle).replace("</p>", () => `</p>${answer}`))}`,
     { bundle: "live", layout: "wide", hasContents: false },

@@ -83,7 +83,8 @@ export const Panel = ({ place, isSmall, take }: Props) => {
   const chosen = known?.views.find(({ id }) => id === asked)
   const view = chosen ?? known?.views.find(({ id }) => id === (place.view ?? known.first))
   const recordKey = view?.needsKey === true ? address.chosen("key") : ""
-  const isReady = known !== undefined && view !== undefined && apiKey !== "" && !(view.needsKey && recordKey === "")
+  const isHere = known !== undefined && URL.parse(known.websocketUrl)?.origin === stream
+  const isReady = isHere && view !== undefined && apiKey !== "" && !(view.needsKey && recordKey === "")
   const watching = isReady ? { view: view.id, recordKey, api, websocketUrl: known.websocketUrl, take } : undefined
   const { feed, tick } = useFeed(watching && { ...watching, apiKey })
   const isKeyGone = feed?.state().kind === "key-gone"
@@ -109,8 +110,7 @@ export const Panel = ({ place, isSmall, take }: Props) => {
         operator the request's id: <code>{source.message}</code>
       </p>
     )
-  if (URL.parse(source.websocketUrl)?.origin !== stream)
-    return <p class="muted">The stream of this stack is elsewhere: {source.websocketUrl}</p>
+  if (!isHere) return <p class="muted">The stream of this stack is elsewhere: {source.websocketUrl}</p>
   if (apiKey === "" || (isKeyGone && place.viewerKey === ""))
     return <KeyForm onKey={setApiKey} fault={isKeyGone ? "This key no longer works. Paste another one." : ""} />
   const linkOf = (key: string): string | undefined => {
