@@ -96,7 +96,8 @@ export const accountCommands: CommandTable = {
       usage: "<PROGRAM...>",
       summary: "Run a program with the stored key and this copy's URLs in its environment",
       details:
-        "It sets SVC_API_KEY, SVC_API_URL, SVC_DOCS_URL and SVC_RELAY_URL for that program only, and exits with its exit code.",
+        "It sets SVC_API_KEY, SVC_API_URL, SVC_DOCS_URL, SVC_RELAY_URL and, if known, SVC_STREAM_URL for that program only, and " +
+        "exits with its exit code.",
       examples: ["svc run -- printenv SVC_API_URL"],
       load: async () => (await import("../account/run-program.ts")).runProgram,
     },
