@@ -184,7 +184,7 @@ test("svc and the pages name each language of types", () => {
 test.each([
   [
     "scopes",
-    ["../../cli/src/usage/options.ts", "../../../packages/client/src/platform/session.ts", "sessions.md"],
+    ["../../cli/src/usage/options.ts", "../../../packages/client/src/platform/session.ts", "sessions.md", "errors.md"],
     sessionScopes,
   ],
   ["visibilities", ["../../cli/src/usage/options.ts", "publishing.md"], visibilities],
