@@ -62,6 +62,12 @@ test.each([
   expect(names.filter((name) => !listed.includes(name.replace(/\.\w+$/, "")))).toEqual([])
 })
 
+test("docs/README.md has the title of each decision", () => {
+  const rows = [...read("docs/README.md").matchAll(/\((decisions\/[a-z-]+\.md)\) \| (.+) \|$/gm)]
+  const wrong = rows.filter(([, file = "", title]) => read(`docs/${file}`).split("\n")[0] !== `# ${title}`)
+  expect(wrong.map(([row]) => row)).toEqual([])
+})
+
 test("every file that the README of an app or a package names exists", () => {
   const pages = ["packages", "apps"].flatMap((kind) =>
     readdirSync(join(root, kind)).map((name) => `${kind}/${name}/README.md`),

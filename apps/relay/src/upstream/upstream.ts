@@ -43,7 +43,7 @@ export type UpstreamResponse =
 
 export type Upstream = {
   readonly call: (call: UpstreamCall) => Promise<UpstreamResponse>
-  /** Reports why a call failed, or why its result is invalid, for the log. Calls without a response report by themselves. */
+  /** Reports for the log why a result is invalid. `call` itself reports every failure except a JSON-RPC error. */
   readonly report: (reason: string) => void
   readonly close: () => Promise<void>
 }
