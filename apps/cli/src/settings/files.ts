@@ -101,7 +101,7 @@ export const largestFile = 8 * 2 ** 20
 /** The text of a file; undefined if it doesn't exist. */
 export const readTextFile = async (path: string): Promise<string | undefined> => {
   try {
-    return textOf(await readAtMost({ body: createReadStream(path) }, largestFile, "over 8 MiB"))
+    return textOf(await readAtMost({ body: createReadStream(path) }, largestFile, `over ${largestFile / 2 ** 20} MiB`))
   } catch (error) {
     if (systemReason(error) === "ENOENT") return undefined
     throw new CliError("unreadable-file", `${path} can't be read (${systemReason(error)}).`)

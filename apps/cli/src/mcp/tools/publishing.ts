@@ -15,7 +15,11 @@ import { defineTool } from "../tool.ts"
 const checkFile = async (path: string): Promise<void> => {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined || (found.isFile() && found.size > 0 && found.size <= largestFile)) return
-  throw new ToolError("unreadable-file", `${path} isn't a file of 1 byte to 8 MiB.`, "Pass the path of an AST.")
+  throw new ToolError(
+    "unreadable-file",
+    `${path} isn't a file of 1 byte to ${largestFile / 2 ** 20} MiB.`,
+    "Pass the path of an AST.",
+  )
 }
 
 /** As the API takes names of specs, here in any case. */
