@@ -210,6 +210,21 @@ test.each(["BlockhashNotFound", "AccountNotFound", { InstructionError: [0, { Cus
   },
 )
 
+test.each(["built", "signed elsewhere"])(
+  "no node that lags behind the blockhash rejects the send of a payment, %s",
+  async (how) => {
+    let sent = 0
+    const set = setUp({
+      says: ({ route, body }) =>
+        // Such a node says retryable -32016 if it is told which slot it must have reached, else that there is no such blockhash.
+        route === "send" && sent++ < 2 ? refused("upstream_rpc_error", Number(body["minContextSlot"]) > 1) : undefined,
+    })
+    const source = how === "built" ? set.build() : set.build()(await set.relay.latestBlockhash())
+    expect(await set.pay({}, source)).toMatchObject({ state: "landed", err: null })
+    expect(set.sends()).toBe(3)
+  },
+)
+
 test("a built transaction that was sent already is looked up, and never called one that others may replace", async () => {
   const set = setUp()
   const paid = await set.pay({}, async (lifetime) => {

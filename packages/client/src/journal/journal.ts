@@ -203,8 +203,8 @@ export const createJournal = ({
           await forget(id, { force: true })
           throw duplicateOf(id, twin)
         }
-        const outcome = await settle(next, { ...options, isMine: prepared.isNew })
-        if (outcome.state !== "expired" || signed !== undefined) return prepared.isNew ? outcome : replayed(outcome)
+        const outcome = await settle(next, { ...options, ...prepared })
+        if (outcome.state !== "expired" || signed !== undefined) return prepared.isMine ? outcome : replayed(outcome)
       } finally {
         working.delete(signature)
       }

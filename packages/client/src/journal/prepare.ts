@@ -20,8 +20,10 @@ export type Prepared = {
   /** The transaction can't land in a higher block. */
   readonly lastValidBlockHeight: bigint
   readonly finalizedHeight: bigint
-  /** Whether nothing suggests that it was sent before. */
-  readonly isNew: boolean
+  /** A slot of the provider. A node that hasn't reached it may not know the blockhash: it must not reject the send for that. */
+  readonly minContextSlot: bigint
+  /** Whether nothing suggests that somebody has sent it before. */
+  readonly isMine: boolean
 }
 
 /** Retries a call, at most `tries` times, while its errors are retryable. */
@@ -108,11 +110,11 @@ export const prepare = async (
       const answer = await relay.simulate({ transaction: base64, sigVerify: true, ...where, ...abortable })
       return answer.err === null ? answer : upToDate(answer, where.minContextSlot)
     })
-    if (err === null) return { slot: contextSlot, isNew: true }
+    if (err === null) return { slot: contextSlot, isMine: true }
     // What fails may have landed: behind a URL there may be nodes in turns, and one alone may have the history.
     for (let looks = 0; looks < rowLength; looks++) {
       const { status } = await look(signature, contextSlot)
-      if (status !== null) return { slot: status.slot, isNew: false }
+      if (status !== null) return { slot: status.slot, isMine: false }
       await options.clock.sleep(rowPause(options.clock), options.signal)
     }
     // The chain compares messages. Some wallets give one message many signatures.
@@ -139,11 +141,11 @@ export const prepare = async (
     const payment = await readPayment(await source({ blockhash, lastValidBlockHeight }))
     await accept(payment, blockhash)
     // A builder may hand out a transaction that was sent already: another id's, or one that the wallet sent by itself.
-    const { isNew } =
-      options.skipPreflight === true ? { isNew: true } : await simulate(payment, { minContextSlot: contextSlot })
+    const { isMine } =
+      options.skipPreflight === true ? { isMine: true } : await simulate(payment, { minContextSlot: contextSlot })
     // The relay may report a height that is too low.
     const end = later(lastValidBlockHeight, finalizedHeight + blockhashAge)
-    return { payment, finalizedHeight, lastValidBlockHeight: end, isNew }
+    return { payment, finalizedHeight, lastValidBlockHeight: end, minContextSlot: contextSlot, isMine }
   }
 
   await accept(source, source.blockhash)
@@ -157,11 +159,11 @@ export const prepare = async (
   // A block with the transaction, or a simulation that knows its blockhash, proves that the blockhash isn't newer. A node that
   // lags behind the look-up doesn't know the newest ones.
   const at = (minContextSlot: bigint) => ({ commitment: "processed", minContextSlot }) as const
-  const { slot, isNew } = status === null ? await simulate(source, at(tip)) : { slot: status.slot, isNew: false }
+  const { slot, isMine } = status === null ? await simulate(source, at(tip)) : { slot: status.slot, isMine: false }
   const { blockHeight } = await ask(() => relay.blockHeight({ ...at(slot), ...abortable }))
   const given = heightOf(options.lastValidBlockHeight ?? 0n)
   const end = blockHeight + blockhashAge
   // No blockhash is valid for twice as long: such a height, which may be a slot, would keep the record open for months.
   const lastValidBlockHeight = given > end + blockhashAge ? end : later(end, given)
-  return { payment: source, finalizedHeight, lastValidBlockHeight, isNew }
+  return { payment: source, finalizedHeight, lastValidBlockHeight, minContextSlot: latest.contextSlot, isMine }
 }

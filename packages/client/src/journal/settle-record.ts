@@ -21,7 +21,7 @@ export type PaymentOutcome = Exclude<Outcome, { state: "not-submitted" }> & {
 }
 
 type SettleOptions = Shared &
-  Omit<LoopOptions, "clock" | "minContextSlot"> & {
+  Omit<LoopOptions, "clock"> & {
     /** Whether no other process can have sent the attempt. */
     readonly isMine?: boolean
     readonly resend?: boolean
