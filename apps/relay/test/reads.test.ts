@@ -92,7 +92,7 @@ test("a JSON-RPC error, and a status that says that the request is wrong, lead t
   expect(asked()).toEqual([11, 0, 0])
 })
 
-test("a rate limit is retryable, by its status or by its code; other rejections by status aren't", async () => {
+test("a rate limit is retryable, by its status, its code or its text; other rejections by status aren't", async () => {
   const open = await start({}, [])
   const limited: [Script, string, boolean][] = [
     [(r) => rpcError(r, { code: -32602 }, 429), "upstream_unavailable", true],
@@ -100,6 +100,16 @@ test("a rate limit is retryable, by its status or by its code; other rejections 
     [(r) => rpcError(r, { code: 429 }), "upstream_rpc_error", true],
     [(r) => rpcError(r, { code: -32429 }), "upstream_rpc_error", true],
     [(r) => rpcError(r, { code: -32007 }), "upstream_rpc_error", false],
+    ...[
+      [-32007, "15/second request limit reached - reduce calls per second or upgrade your account"],
+      [-32029, "rate limit exceeded"],
+      [-32000, '429 Too Many Requests: {"error":{"message":"over rate limit"}}'],
+      [-32600, "You are being rate-limited"],
+    ].map(([code, message]): [Script, string, boolean] => [
+      (r) => rpcError(r, { code, message }),
+      "upstream_rpc_error",
+      true,
+    ]),
     ...[401, 403, 404, 405, 413, 415].map((status): [Script, string, boolean] => [
       (r) => rpcError(r, { code: -32005 }, status),
       "upstream_unavailable",

@@ -72,6 +72,8 @@ const codes: Readonly<Record<number, Row>> = {
 }
 /** Other codes don't mean the same at all providers. */
 const otherCode: Row = { notSubmitted: false, retryable: false }
+/** Most providers have a code of their own for a rate limit, such as -32007, -32029 or -32000. Their texts resemble each other. */
+const isRateLimit = /rate.?limit|too many requests|per second/i
 
 /** What a response without a result proves. Only this table decides it, for sends and for reads. */
 export const proofOf = (failure: UpstreamFailure): StatusRow => {
@@ -83,7 +85,7 @@ export const proofOf = (failure: UpstreamFailure): StatusRow => {
       const { askNext } = statusRow(failure.status)
       // A text that isn't known may be about an earlier copy of the transaction.
       const notSubmitted = known.notSubmitted && saysNothingOfACopy(failure.code, failure.body)
-      return { ...known, notSubmitted, askNext }
+      return { notSubmitted, retryable: known.retryable || isRateLimit.test(failure.message), askNext }
     }
     case "transport-error":
     case "timeout":
