@@ -15,23 +15,26 @@ const program = (start: string): string => `
 
 const run = (start: string) => startProcess(process.execPath, ["--input-type=module", "-e", program(start)])
 
-test("SIGTERM stops in order with exit code 0, and the last log lines are written", async () => {
-  const child = run(`log.info("up"); return { log, close: async () => { log.info("drained") } }`)
-  await child.waitFor(/"up"/)
-  child.kill("SIGTERM")
-  expect(await child.exited).toBe(0)
-  const lines: unknown[] = child
-    .stdout()
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line))
-  expect(lines).toMatchObject([
-    { level: "info", service: "probe", msg: "up" },
-    { msg: "stopping", signal: "SIGTERM" },
-    { msg: "drained" },
-    { msg: "stopped" },
-  ])
-})
+test.each(["SIGTERM", "SIGHUP"] as const)(
+  "%s stops in order with exit code 0, and the last log lines are written",
+  async (signal) => {
+    const child = run(`log.info("up"); return { log, close: async () => { log.info("drained") } }`)
+    await child.waitFor(/"up"/)
+    child.kill(signal)
+    expect(await child.exited).toBe(0)
+    const lines: unknown[] = child
+      .stdout()
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+    expect(lines).toMatchObject([
+      { level: "info", service: "probe", msg: "up" },
+      { msg: "stopping", signal },
+      { msg: "drained" },
+      { msg: "stopped" },
+    ])
+  },
+)
 
 test.each([
   ["has closed", ""],

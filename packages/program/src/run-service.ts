@@ -32,7 +32,7 @@ export const processRuntime = (): Runtime => ({
 })
 
 /**
- * Runs a service until SIGTERM or SIGINT: exit code 0 after an orderly stop, 1 when the start failed. Its reason goes to
+ * Runs a service until SIGTERM, SIGINT or SIGHUP: exit code 0 after an orderly stop, 1 when the start failed. Its reason goes to
  * stderr as one JSON line, with the setting and the next step; for a person at a terminal as text. A second signal stops at once.
  * @param start brings the service up and returns how to stop it
  */
@@ -46,7 +46,8 @@ export const runService = async (
     process.kill(process.pid, signal)
     setTimeout(() => process.exit(1), 100)
   }
-  const signals = ["SIGTERM", "SIGINT"] as const
+  // Without a listener a closed terminal, or the rotation of a log, would cut off requests.
+  const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const
   for (const signal of signals) process.once(signal, early)
   try {
     const { log, close } = await start()
