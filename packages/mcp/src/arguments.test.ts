@@ -49,6 +49,7 @@ test.each([
   [{ where: ['{"field":"a","op":"eq","value":"5"}'] }, { ...plain, where: [{ field: "a", op: "eq", value: "5" }] }],
   [{ key: "5" }, { ...plain, key: "5" }],
   [{ key: "null" }, { ...plain, key: "null" }],
+  [{ sessionId: "1bd1", action: "sendMessage", chatInput: "hi", tool: "read", toolCallId: "call_00" }, plain],
 ])("%j is read as %j", (args, read) => {
   expect(tool.read({ ...given, ...args })).toEqual(read)
 })

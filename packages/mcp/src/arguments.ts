@@ -51,6 +51,11 @@ const namesIn = ({ properties = {}, items = {} }: JsonSchema): string[] => {
   return [...Object.keys(properties), ...inside.flatMap(namesIn)]
 }
 
+/** What n8n adds to the arguments of every call, from its agent's session. No tool has an argument of these names. */
+const added = new Set(["sessionId", "action", "chatInput", "tool", "toolCallId"])
+const withoutAdded = (given: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(given).filter(([name]) => !added.has(name)))
+
 const mostFaults = 3
 
 /** What takes arguments: a schema, the same as clients list it, and what a call with others is sure not to have done. */
@@ -76,7 +81,7 @@ export const readArguments = <Input extends z.ZodObject>(
   { name: tool, input, listed, untouched = "" }: Taking<Input>,
   given: unknown,
 ): z.output<Input> => {
-  const result = input.safeParse(isObject(given) ? fitMembers(listed, given) : (given ?? {}), inOwnWords)
+  const result = input.safeParse(isObject(given) ? fitMembers(listed, withoutAdded(given)) : (given ?? {}), inOwnWords)
   if (result.success) return result.data
   const { properties = {} } = listed
   const names = Object.keys(properties)
