@@ -66,7 +66,7 @@ test("a failing transaction isn't submitted: the provider's reason and exit 1; s
       message: expect.stringMatching(/it needs 10,000,000,000 lamports, has 4,[\d,]+\. Nothing was stored or sent/),
       details: { err: { InstructionError: [0, { Custom: 1 }] }, logs: expect.any(Array) },
     },
-    next: "Correct what the reason names (the payer's balance, the amount, the accounts), sign the payment again and send the new bytes with the same id",
+    next: "Correct what the reason names (the payer's balance, the amount, the accounts), sign the payment again and send the new bytes",
   })
   expect(sent.stderr).toBe("")
   const tried = await setup.svc(["simulate", "--stack", "transfers", "--json"], base64)
@@ -102,6 +102,7 @@ test("a transaction with an unknown blockhash fails at once: nothing was stored 
         code: "blockhash-not-found",
         message: "Nothing was stored or sent. Sign again with a new blockhash",
       },
+      next: `Sign the payment again and send the new bytes${options.length > 0 ? " with the same id" : ""}`,
     })
   }
   expect(json(await setup.svc(["payments", "list", "--json"]))).toEqual([])

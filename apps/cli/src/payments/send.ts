@@ -22,17 +22,17 @@ import { readTransaction } from "./transaction.ts"
 const untouched: Readonly<Record<string, string>> = {
   aborted: "Send the same bytes again",
   "simulation-failed":
-    "Correct what the reason names (the payer's balance, the amount, the accounts), sign the payment again and send the new bytes with the same id",
-  "blockhash-not-found": "Sign the payment again and send the new bytes with the same id",
+    "Correct what the reason names (the payer's balance, the amount, the accounts), sign the payment again and send the new bytes",
+  "blockhash-not-found": "Sign the payment again and send the new bytes",
 }
 
 const nextOf = (ending: Ending, id: string | undefined, signature: string, context: Context): string => {
   if (ending.state === "expired") return "It's proven that it can't land. Sign the payment with a new blockhash"
   if (ending.state === "not-submitted") {
-    return (
-      untouched[ending.error.code] ??
-      "Correct the cause, then send the same bytes again. Other bytes are safe only after it says expired"
-    )
+    const step = untouched[ending.error.code]
+    if (step === undefined)
+      return "Correct the cause, then send the same bytes again. Other bytes are safe only after it says expired"
+    return id === undefined ? step : `${step} with the same id`
   }
   if (ending.state === "landed") return ""
   if (ending.lastError.code === "journal-stale") {
