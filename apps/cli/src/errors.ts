@@ -95,7 +95,7 @@ type ErrorOptions = {
   readonly cause?: unknown
 }
 
-/** A failure with a stable code. The exit code is 2 for `usage`, else 1, unless it is set to that of an unknown outcome. */
+/** A failure with a stable code. The exit code is 2 for wrong usage, else 1, unless it is set to that of an unknown outcome. */
 export class CliError extends Error {
   readonly code: string
   exit: Exclude<ExitCode, 0>
@@ -108,7 +108,8 @@ export class CliError extends Error {
     super(message, { cause })
     this.name = "CliError"
     this.code = code
-    this.exit = code === "usage" ? 2 : 1
+    // Only an argument has a signature: no later look-up finds one that isn't valid.
+    this.exit = code === "usage" || code === "invalid_signature" ? 2 : 1
     this.next = next ?? nextSteps[code] ?? hint
     this.hint = hint
     this.extra = extra

@@ -114,6 +114,8 @@ test("a signature that isn't found is exit 3, and the text says that it may stil
   const env = { ...setup.env, SVC_RELAY_URL: "http://127.0.0.1:9" }
   const gone = await setup.tool.svc(["status", signature, "--stack", "transfers", "--json"], { env })
   expectError(gone, "unreachable", "", 3)
+  const typo = await setup.svc(["status", `${signature}1`, "--stack", "transfers", "--json"])
+  expectError(typo, "invalid_signature", "base58 of exactly 64 bytes", 2)
   expect(found.code).toBe(3)
   expect(json(found)).toMatchObject({ status: null })
   expect((await setup.svc(["status", signature, "--stack", "transfers"])).stdout).toMatch(
