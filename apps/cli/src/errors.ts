@@ -165,7 +165,9 @@ export const stepAfter = (error: Pick<SvcError, "code" | "hint">): string | unde
 /** What an error says, with what its details add. */
 export const saidBy = ({ message, details }: Pick<SvcError, "message" | "details">): string => {
   const faults = faultsOf(details, message)
-  return faults === "" ? message : `${message.replace(/\.$/, "")}: ${faults}`
+  const start = message.replace(/\.$/, "")
+  if (faults.startsWith(start)) return faults
+  return faults === "" ? message : `${start}: ${faults}`
 }
 
 /**

@@ -139,3 +139,10 @@ test("every next step names only existing commands, and every text an option of 
   })
   expect(unknown).toEqual([])
 })
+
+test("what a rejected field must be is said once, also where the message says the beginning of it", () => {
+  const message = "name must have 1 to 64 visible characters."
+  const details = { path: "name", reason: "must have 1 to 64 visible characters, without control or direction marks" }
+  const error = new SvcError({ status: 400, code: "invalid-key-name", message, details })
+  expect(serviceFailure(error).message).toBe(`${details.path} ${details.reason}`)
+})
