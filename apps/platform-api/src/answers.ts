@@ -68,5 +68,6 @@ export const bodyError = (fault: BodyFault): ApiError => {
   const code = fault.kind === "unsupported-media-type" || fault.kind === "invalid-json" ? fault.kind : "invalid-request"
   const path = "path" in fault ? fault.path : ""
   const reason = "reason" in fault ? fault.reason : "the body didn't arrive"
-  return errors.fail(code, { details: { path, reason } })
+  const own = code === "unsupported-media-type" ? { message: `In this request, ${reason}.` } : {}
+  return errors.fail(code, { details: { path, reason }, ...own })
 }

@@ -63,7 +63,7 @@ export const unreadableResponse =
 const bodyError = (fault: BodyFault): ApiError => {
   switch (fault.kind) {
     case "unsupported-media-type":
-      return errors.fail("unsupported_media_type", { message: fault.reason })
+      return errors.fail("unsupported_media_type", { message: `In this request, ${fault.reason}.` })
     case "too-large":
       return errors.fail("request_too_large", { message: `The request body is over ${fault.limit} bytes.` })
     case "timeout":

@@ -42,6 +42,14 @@ test("an unknown method is 405 with Allow, and preflights succeed for any origin
   }
 })
 
+test.each([
+  [{ "content-type": "text/plain" }, "the body must be JSON with Content-Type: application/json"],
+  [{ "content-encoding": "gzip" }, "the body must not be compressed (Content-Encoding)"],
+])("what makes %j a 415 is said in a sentence", async (headers, reason) => {
+  const { status, body } = await relay.post("block-height", {}, headers)
+  expect([status, body.message]).toEqual([415, `In this request, ${reason}.`])
+})
+
 test("a path is served only as it is written", async () => {
   const head = "POST /transactions/x/../v1/s%65nd HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
   expect(await rawExchange(relay.port, head)).toMatch(/^HTTP\/1.1 404 [^]*"not_found"/)
