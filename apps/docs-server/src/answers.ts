@@ -49,8 +49,9 @@ export const bodyError = (fault: BodyFault): ApiError => {
   if (fault.kind === "too-large") return errors.fail("request_too_large")
   if (fault.kind === "unsupported-media-type")
     return errors.fail("unsupported_media_type", { message: `In this request, ${fault.reason}.` })
-  if (fault.kind === "invalid") return errors.fail("invalid_request", { message: `The request body ${fault.reason}.` })
-  const what = fault.kind === "invalid-json" ? "is not JSON in UTF-8" : "did not arrive"
+  if (fault.kind === "invalid-json")
+    return errors.fail("invalid_request", { message: `In this request, ${fault.reason}.` })
+  const what = fault.kind === "invalid" ? fault.reason : "did not arrive"
   return errors.fail("invalid_request", { message: `The request body ${what}.` })
 }
 

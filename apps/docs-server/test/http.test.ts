@@ -231,6 +231,14 @@ test.each([
     expect(await errorOf(await post(body, json, path))).toEqual([400, "invalid_request"])
 })
 
+test.each([
+  ["a duplicate key", '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', 'the key "id" stands twice in one object'],
+  ["a byte order mark", `\ufeff${list}`, "the body begins with a byte order mark"],
+  ["an end too early", list.slice(0, -1), "the body is not JSON (at position 45)"],
+])("a body with %s is rejected for that reason", async (_, body, reason) => {
+  expect(await (await post(body, json)).json()).toMatchObject({ error: { message: `In this request, ${reason}.` } })
+})
+
 test("a body of 500 values and 32 levels is accepted, whatever punctuation its strings contain", async () => {
   expect((await post(valuesOf(495), json)).status).toBe(200)
   expect((await post(nested(32), json)).status).toBe(200)

@@ -51,6 +51,7 @@ export const jsonText = (bytes: Uint8Array, { maxValues = Infinity, maxDepth = I
   } catch {
     throw invalidJson("the body is not UTF-8")
   }
+  if (text.startsWith("\ufeff")) throw invalidJson("the body begins with a byte order mark")
   if (hasMoreValues(text, maxValues)) throw invalid(`must have at most ${maxValues} members and elements`)
   if (maxDepth < Infinity && isDeeper(text, maxDepth)) throw invalid(`must have at most ${maxDepth} levels of nesting`)
   let value: unknown
