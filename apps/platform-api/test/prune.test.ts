@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
-import { pruneAgents, pruneAudit, pruneDaily } from "../src/operator/prune.ts"
+import { orm } from "../src/db/database.ts"
+import { holders, pruneAgents, pruneAudit, pruneDaily } from "../src/operator/prune.ts"
 import { testService } from "./service.ts"
 import { newPerson } from "./work/person.ts"
 
@@ -67,6 +68,18 @@ test("agents that are old, unused, active and own nothing are deleted with their
   const rows = await query("select actor, target from audit_log where action = $1", "agent.prune")
   expect(rows).toEqual([{ actor: "operator", target: expect.stringMatching(/^agents:2 unused-since:/) }])
   expect(await pruneAgents(service.database(), pruning)).toMatchObject({ agents: 0 })
+})
+
+test("every column that refers to an account keeps its agent, or its row is deleted with it", async () => {
+  const columns = await query<{ name: string }>(
+    `select conrelid::regclass || '.' || attname as name from pg_constraint
+     join pg_attribute on attrelid = conrelid and attnum = conkey[1]
+     where contype = 'f' and confrelid = 'users'::regclass`,
+  )
+  const kept = holders.map(({ table, name }) => `${orm.getTableName(table)}.${name}`)
+  const known = new Set([...kept, "agent_profiles.user_id", "api_keys.user_id", "idempotency_keys.user_id"])
+  expect(columns.length).toBeGreaterThan(8)
+  expect(columns.filter(({ name }) => !known.has(name))).toEqual([])
 })
 
 test("it runs once a day, at whichever replica is first", async () => {

@@ -17,7 +17,7 @@ const isUnused = (before: Date) =>
   and(eq(agentProfiles.status, "active"), lt(agentProfiles.createdAt, before), lt(agentProfiles.lastSeenAt, before))
 
 /** The owner of a row, or whom it is shared with. Who has one of these rows isn't pruned. */
-const holders = [
+export const holders = [
   schema.specs.ownerId,
   schema.builds.ownerId,
   schema.deployments.ownerId,
