@@ -17,6 +17,7 @@ import { lifeCycles } from "../apps/platform-api/src/records/transitions.ts"
 import { hookBody } from "../apps/platform-api/src/work/steps/hook-call.ts"
 import { errors as relayErrors } from "../apps/relay/src/errors.ts"
 import { clientMessage } from "../packages/local-stream/src/server/connection.ts"
+import { skillNames } from "../apps/cli/src/docs/skills.ts"
 import { languages } from "../apps/cli/src/explore/types.ts"
 import { serviceUrl } from "../apps/cli/src/settings/settings.ts"
 import { symbols } from "../apps/cli/src/stream/where.ts"
@@ -171,6 +172,10 @@ test.each([
   const { rows } = tableOf("records.md", `States of a ${kind}`, "Status")
   const listed = rows.flatMap(([from = "", to = ""]) => codeIn(from).map((status) => [status, codeIn(to)]))
   expect(Object.fromEntries(listed)).toEqual(next)
+})
+
+test("svc installs every skill of the pages", () => {
+  expect(readdirSync(join(content, "skills"))).toEqual([...skillNames].toSorted())
 })
 
 test("svc and the pages name each language of types", () => {
