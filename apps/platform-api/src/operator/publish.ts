@@ -62,8 +62,8 @@ export const publish = async (queries: Queries, { ast, allowBreaking = false, ..
       const [old] = await tx.select().from(stacks).where(eq(stacks.name, stack.name))
       if (old !== undefined && old.ownerId !== null) throw new publication.StackConflict("stack-name-taken")
       const wanted = { ...stack, contentHash: bytes.contentHash }
-      const compared = ["contentHash", "description", "websocketUrl", "visibility", "relay", "browserSend"] as const
-      if (old !== undefined && compared.every((name) => old[name] === wanted[name]))
+      const members = Object.keys(wanted) as (keyof typeof wanted)[]
+      if (old !== undefined && members.every((name) => old[name] === wanted[name]))
         return summary("unchanged", old.version)
       const line = publication.lineOf(stack.name, undefined)
       const latest = await publication.latestVersion(tx, line)
