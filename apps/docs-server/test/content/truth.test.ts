@@ -89,14 +89,21 @@ test("agents.md has every documented error of a sign-up", () => {
   )
 })
 
-test("agents.md has every path that is only for people", () => {
+test("agents.md has every path that is only for people, and every one that an agent may use", () => {
   type Operations = Record<string, { "x-access": { callers: string[] } }>
-  const forbidden = Object.entries<Operations>(platform.paths)
-    .filter(([, operations]) => Object.values(operations).some((one) => one["x-access"].callers.join() === "person"))
-    .map(([path]) => path.replaceAll(/\{(\w+)\}/g, ":$1"))
+  const pathsOf = (isMeant: (callers: string[]) => boolean): string[] =>
+    Object.entries<Operations>(platform.paths)
+      .filter(([, operations]) => Object.values(operations).some((one) => isMeant(one["x-access"].callers)))
+      .map(([path]) => path.replaceAll(/\{(\w+)\}/g, ":$1"))
+  const forbidden = pathsOf((callers) => callers.join() === "person")
   const told = below("agents.md", "What an agent may not do")
   expect(forbidden.length).toBeGreaterThan(10)
   expect(forbidden.filter((path) => !told.includes(`${path}\``) && !path.startsWith("/api/auth/keys"))).toEqual([])
+  const allowed = rows(below("agents.md", "What an agent may do")).flatMap(
+    ([, where = ""]) => where.match(/\/\S+\b/g) ?? [],
+  )
+  const isTold = (path: string): boolean => allowed.some((one) => `${path}/`.startsWith(`${one}/`))
+  expect(pathsOf((callers) => callers.includes("agent")).filter((path) => !isTold(path))).toEqual([])
 })
 
 test("limits.md has the default of every setting that it names", () => {
