@@ -51,10 +51,10 @@ const namesIn = ({ properties = {}, items = {} }: JsonSchema): string[] => {
   return [...Object.keys(properties), ...inside.flatMap(namesIn)]
 }
 
-/** What n8n adds to the arguments of every call, from its agent's session. No tool has an argument of these names. */
+/** What n8n adds to the arguments of every call, from its agent's session. */
 const added = new Set(["sessionId", "action", "chatInput", "tool", "toolCallId"])
-const withoutAdded = (given: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(given).filter(([name]) => !added.has(name)))
+const withoutAdded = ({ properties = {} }: JsonSchema, given: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(given).filter(([name]) => !added.has(name) || Object.hasOwn(properties, name)))
 
 const mostFaults = 3
 
@@ -81,7 +81,10 @@ export const readArguments = <Input extends z.ZodObject>(
   { name: tool, input, listed, untouched = "" }: Taking<Input>,
   given: unknown,
 ): z.output<Input> => {
-  const result = input.safeParse(isObject(given) ? fitMembers(listed, withoutAdded(given)) : (given ?? {}), inOwnWords)
+  const result = input.safeParse(
+    isObject(given) ? fitMembers(listed, withoutAdded(listed, given)) : (given ?? {}),
+    inOwnWords,
+  )
   if (result.success) return result.data
   const { properties = {} } = listed
   const names = Object.keys(properties)
