@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from "node:fs"
+import * as client from "@svc/client"
 import { createPlatform, createRelay, createRelayTransport, SvcError } from "@svc/client"
 import { expect, test } from "vitest"
 import { z } from "zod"
@@ -62,6 +63,19 @@ test.each(routes)("svc-client sends every field of $operation", async ({ path, r
   const { relay, sent } = clientOf(400, { code: "invalid_request", message: "No.", retryable: false, requestId: "r" })
   await call(relay, nameOf(path), given).catch(() => {})
   expect(Object.keys(sent[0] ?? {}).toSorted()).toEqual(fields.toSorted())
+})
+
+test("the pages and the README name each function of svc-client, and client.md each method of its platform", () => {
+  const pages = ["client.md", "payments.md"].map((name) => `apps/docs-server/content/${name}`)
+  const [page = "", payments = "", readme = ""] = [...pages, "packages/client/README.md"].map((file) =>
+    readFileSync(`${import.meta.dirname}/../${file}`, "utf8"),
+  )
+  const isIn = (text: string) => (name: string) => new RegExp(`\\b${name}\\b`).test(text)
+  const functions = Object.keys(client)
+  const { keys, registry, ...others } = createPlatform({ apiUrl: relayUrl })
+  const methods = [keys, registry, others].flatMap(Object.keys)
+  expect(functions.filter((name) => !isIn(page + payments)(name) || !isIn(readme)(name))).toEqual([])
+  expect(methods.filter((name) => !isIn(page)(name))).toEqual([])
 })
 
 test("kit's transport has each route's provider method, and no other", async () => {

@@ -72,7 +72,12 @@ export type Store = {
   readonly placeOf?: (id: string, version: number) => string
 }
 
-/** A store in memory, for tests. */
+/**
+ * A store in memory, for tests.
+ *
+ * @example
+ * const journal = createJournal({ relay, store: memoryStore() })
+ */
 export const memoryStore = (): Store => {
   const records = new Map<string, StoredRecord>()
   return {
