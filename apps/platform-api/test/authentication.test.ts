@@ -44,13 +44,17 @@ describe("authentication", () => {
     })
     const sent = async (authorization: string) => {
       const refused = await ask({ authorization })
-      return [refused.headers.get("www-authenticate"), refused.body.error]
+      return [refused.headers.get("www-authenticate"), refused.body.error, refused.body.hint]
     }
     const invalid = 'Bearer error="invalid_token"'
     const unknown = mintKey("ak", randomBytes, randomBytes(32))
     expect((await sent("nonsense"))[0]).toBe("Bearer")
-    expect(await sent(`Bearer ${agent.key}x`)).toEqual([invalid, expect.stringContaining("mistyped")])
-    expect(await sent(`Bearer ${unknown}`)).toEqual([invalid, "The API key is unknown."])
+    // An agent whose settings quote or don't fill in its key has not lost it.
+    const advice = expect.stringMatching(/^Send the whole key as it was shown, without quotes\. /) as string
+    for (const given of [`${agent.key}x`, `"${agent.key}"`, `<${agent.key}>`, "$API_KEY", "undefined"]) {
+      expect(await sent(`Bearer ${given}`)).toEqual([invalid, expect.stringContaining("mistyped"), advice])
+    }
+    expect(await sent(`Bearer ${unknown}`)).toEqual([invalid, "The API key is unknown.", expect.any(String)])
   })
 
   test("each of many concurrent requests gets the account of its key, or why the key is invalid", async () => {

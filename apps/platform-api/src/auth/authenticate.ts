@@ -83,7 +83,7 @@ export const readKey = (authorization: string | undefined): SentKey | Refusal =>
   return {
     refused: "invalid-api-key",
     message: "This isn't a key of this service. It is mistyped, cut off or of another kind.",
-    hint: "Use another key of the account. If none is left, an agent signs up again and a person asks the operator.",
+    hint: "Send the whole key as it was shown, without quotes. If it is lost, use another key of the account. If none is left, an agent signs up again and a person asks the operator.",
   }
 }
 
