@@ -1,9 +1,12 @@
+import { writeFileSync } from "node:fs"
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { beforeEach, expect, test } from "vitest"
 import { keyHint } from "@svc/keys"
 import { startProcess } from "@svc/testing"
+import { rotateKey } from "../src/account/keys.ts"
+import type { Context } from "../src/command.ts"
 import { lockFile } from "../src/settings/file-lock.ts"
 import { type Received, type Reply, serve, startServer } from "./server.ts"
 import { expectError, json, makeTool, runProgram } from "./tool.ts"
@@ -147,6 +150,26 @@ test("a rotation that waits for another process replaces the key that this one h
   expect((await rotatedAfter({ [server.url]: { api_key: fresh, slug: "agt_2" } })).code).toBe(0)
   expect(new Set(server.received.map(({ headers }) => headers.authorization))).toEqual(new Set([`Bearer ${fresh}`]))
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ [server.url]: { api_key: fresh, slug: "agt_2" } })
+})
+
+test("a rotation whose key another one replaces meanwhile stores the successor too, and shows no key", async () => {
+  let reads = 0
+  const context = {
+    env: { SVC_API_URL: server.url },
+    args: [],
+    options: {},
+    flags: new Set(),
+    note: () => {},
+    onInterrupt: () => () => {},
+    get folder() {
+      // Between the first look into the file and the second.
+      if (++reads === 2) writeFileSync(file, JSON.stringify({ [server.url]: { api_key: fresh, slug: "agt_1" } }))
+      return dirname(file)
+    },
+  } as unknown as Context
+  const rotated = await rotateKey(context)
+  expect(rotated.json).toMatchObject({ replaces: 7, key_hint: keyHint(fresh) })
+  expect(rotated.json).not.toHaveProperty("key")
 })
 
 test("a signal during a rotation ends it after the new key is stored, because the old one may be at its end", async () => {

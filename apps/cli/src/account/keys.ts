@@ -6,7 +6,7 @@ import { labelled, type Labels } from "../output/labelled.ts"
 import { pairs, table } from "../output/table.ts"
 import { platformOf, readPages } from "../services/api.ts"
 import { changeCredentials, credentialsFile, type OpenCredentials, readCredentials } from "../settings/credentials.ts"
-import { type ApiWithKey, apiWithKey, noteEnvironmentKey } from "../settings/key.ts"
+import { type ApiWithKey, apiWithKey, isFromEnvironment, noteEnvironmentKey, ownerOf } from "../settings/key.ts"
 import { despiteSignals } from "../until-stopped.ts"
 
 const columns = {
@@ -210,8 +210,11 @@ export const rotateKey = async (context: Context): Promise<Outcome<NewKeys | Sto
       }),
     )
   }
-  const kept = (await readCredentials(context.folder))[api.url]?.api_key
-  if (isSaved || (id === undefined && kept === api.key)) {
+  // The file may have changed since the key was read from it: another process rotates too.
+  const isStored = isFromEnvironment(context, api.url)
+    ? (await readCredentials(context.folder))[api.url]?.api_key === api.key
+    : ownerOf(api.key) === "agent"
+  if (isSaved || (id === undefined && isStored)) {
     const until = overlap === 0 ? "no longer works" : "works until the overlap ends"
     return store(context, rotate, `The old key ${until}. Next: svc keys list`)
   }

@@ -21,17 +21,21 @@ export const ownerOf = (key: string): Owner => (prefixKind(key) === "sk" ? "pers
 
 type Keys = Partial<Readonly<Record<Owner, string>>>
 
+/** Whether the environment has the key for this API URL. */
+export const isFromEnvironment = (context: Context, url: string): boolean =>
+  variable(context.env, "SVC_API_KEY") !== undefined && environmentApiUrl(context) === url
+
 /** The keys for this API URL only: the environment's if it belongs to this URL, else the stored ones. */
 export const keysFor = async (context: Context, url: string): Promise<Keys> => {
   const key = variable(context.env, "SVC_API_KEY")
   if (key !== undefined) {
-    const home = environmentApiUrl(context)
-    if (home === url) {
+    if (isFromEnvironment(context, url)) {
       if (keyText.test(key)) return { [ownerOf(key)]: key }
       throw new CliError("invalid-api-key", "SVC_API_KEY isn't a key.", {
         next: "Next: unset SVC_API_KEY, or set it to a key (svc_ak_…) without quotes",
       })
     }
+    const home = environmentApiUrl(context)
     context.note(`SVC_API_KEY belongs to ${home}, so it isn't sent to ${url}. To use it there, set SVC_API_URL too.`)
   }
   const credentials = await readCredentials(context.folder)
