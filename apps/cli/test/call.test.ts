@@ -74,7 +74,8 @@ test("a response that isn't JSON, or an error without a code, fails with its sta
     [200, "<html>", "Check that this is the URL"],
     // A proxy in front of the service.
     [502, "Bad gateway", "Try again in 42 s, or check that this is the URL"],
-    [500, { message: "x" }, "Check that this is the URL"],
+    [500, { message: "x" }, "Try again in 42 s, or check that this is the URL"],
+    [404, { message: "x" }, "Check that this is the URL"],
     [200, { a: 1 }, "Check that this is the URL"],
   ] as const) {
     const server = await serve(() => ({ status, body, headers: { "retry-after": "42" } }))

@@ -29,6 +29,25 @@ test("a browser tells of a redirect that its status is 0", async () => {
   await expect(platform.registry.list()).rejects.toMatchObject({ code: "unexpected-answer", retryable: true })
 })
 
+test("a response of a proxy in front of a service that fails or is away is retryable; one that forbids isn't", async () => {
+  for (const [status, retryable] of [
+    [500, true],
+    [502, true],
+    [520, true],
+    [522, true],
+    [529, true],
+    [530, true],
+    [403, false],
+    [404, false],
+  ] as const) {
+    const { me } = createPlatform({
+      apiUrl: "https://api.example",
+      fetch: async () => new Response("<html>", { status }),
+    })
+    await expect(me()).rejects.toMatchObject({ status, code: "unexpected-answer", retryable })
+  }
+})
+
 test.each(["svc_ak_x\ny", "svc_ak_x\u200b", "\ufeffsvc_ak_x\0", "“svc_ak_x”"])(
   "the service rejects a key that no header takes, such as %j, and no error shows it",
   async (key) => {

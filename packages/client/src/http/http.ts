@@ -115,8 +115,9 @@ export const errorOf = ({ url, status, header, body }: Answer): SvcError => {
     message: known ? message : `${url} sent ${status} with a body that can't be read`,
     hint: textOf(fields, "hint"),
     docs: textOf(fields, "docs"),
-    // A redirect, whose status is 0 in browsers, is often that of a network where one has to log in.
-    retryable: typeof retryable === "boolean" ? retryable : /^(?:0|30.|408|429|50[2-4])$/.test(`${status}`),
+    // A redirect, whose status is 0 in browsers, is often that of a network where one has to log in. CDNs have statuses of their
+    // own for a server that they don't reach, from 520 on.
+    retryable: typeof retryable === "boolean" ? retryable : /^(?:0|30.|408|429|5..)$/.test(`${status}`),
     // None of the services asks for more than an hour. A proxy's days would hold a call without a signal for so long.
     retryAfterMs: seconds >= 0 && seconds <= 3600 ? seconds * 1000 : undefined,
     requestId: textOf(fields, "requestId") ?? textOf(fields, "request_id") ?? header("x-request-id") ?? undefined,
