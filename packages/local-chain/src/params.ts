@@ -1,5 +1,6 @@
 import { commitments } from "@svc/common/chain-constants"
 import { isSignature } from "@svc/common/transaction-parts"
+import { inOwnWords } from "@svc/common/validation"
 import { isAddress, type Address, type Signature } from "@solana/kit"
 import { z } from "zod"
 import { invalidParams } from "./rpc.ts"
@@ -80,7 +81,7 @@ export const readParams = <const T extends readonly z.ZodType[]>(
     throw invalidParams(`Invalid params: at most ${schemas.length} expected, got ${params.length}`)
   }
   const values = schemas.map((schema, position): unknown => {
-    const result = schema.safeParse(params[position])
+    const result = schema.safeParse(params[position], inOwnWords)
     if (result.success) return result.data
     const issue = result.error.issues[0]
     const path = [position, ...(issue?.path ?? [])].join(".")

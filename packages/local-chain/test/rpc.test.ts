@@ -49,6 +49,12 @@ test.for([
   expect(await response.json()).toMatchObject(error(code, id))
 })
 
+test("a parameter of another type is described in our own words", async () => {
+  const wrong = async (commitment: unknown) => (await chain.call("getSlot", { commitment })).error.message
+  expect(await wrong(7)).toBe("Invalid params: 0.commitment: must be one of processed, confirmed, finalized")
+  expect((await chain.call("getBalance", 5)).error.message).toBe("Invalid params: 0: must be a string")
+})
+
 test("a batch gets one response per request in order, and none for notifications", async () => {
   const { text } = await answer(
     '[{"jsonrpc":"2.0","id":1,"method":"getGenesisHash"},{"jsonrpc":"2.0","method":"getGenesisHash"},{"jsonrpc":"2.0","id":2,"method":"nope"},5]',

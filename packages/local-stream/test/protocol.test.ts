@@ -229,11 +229,23 @@ test("a member that would narrow a subscription is rejected by name, not ignored
   for (const [member, value] of Object.entries({ filters: { "amount.lamports": 1 }, where: [1], limit: 3 })) {
     client.send({ type: "subscribe", view: "SolTransfer/latest", [member]: value })
     const { message } = await client.message({ code: "invalid-message", fatal: false })
-    expect(message).toMatch(new RegExp(`^${member}: isn't a field of a subscription`))
+    expect(message).toMatch(new RegExp(`^${member} isn't a field of a subscription`))
     client.messages.length = 0
   }
   client.send({ type: "subscribe", view: "SolTransfer/latest", partition: "x", filters: {}, where: null })
   await client.message({ op: "snapshot" })
+})
+
+test.each([
+  [{ type: "subscribe" }, "view is missing."],
+  [{ type: "subscribe", view: "Wallet/list", take: -1 }, "take must be at least 0."],
+  [{ type: "refresh_auth", token: 7 }, "token must be a string."],
+  [{ type: "nope" }, "type must be subscribe, unsubscribe, ping or refresh_auth."],
+  [[], "The message must be an object."],
+])("what is wrong with %j is said in our own words", async (sent, message) => {
+  const client = await connect()
+  client.send(sent)
+  expect(await client.message({ code: "invalid-message" })).toMatchObject({ message })
 })
 
 test("a client that sends nothing more has its connection closed and its place freed", async () => {

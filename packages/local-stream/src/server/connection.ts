@@ -1,6 +1,7 @@
 import type { SessionClaims } from "@svc/session-token"
 import type { WebSocket } from "ws"
 import { nearest } from "@svc/common/nearest"
+import { firstFailure, inOwnWords } from "@svc/common/validation"
 import { z } from "zod"
 import { faultMessage, StreamFault } from "./faults.ts"
 import { createOutbox } from "./outbox.ts"
@@ -40,24 +41,31 @@ const unknownMember = z
     "isn't a field of a subscription. Filter the records that arrive, or subscribe to a view with a filter",
   )
 /** What a client may send. */
-export const clientMessage = z.discriminatedUnion("type", [
-  z
-    .object({ type: z.literal("subscribe"), ...address, ...window, partition: z.unknown().optional() })
-    .catchall(unknownMember),
-  z.object({ type: z.literal("unsubscribe"), ...address }),
-  z.object({ type: z.literal("ping") }),
-  z.object({ type: z.literal("refresh_auth"), token: z.string() }),
-])
+export const clientMessage = z.discriminatedUnion(
+  "type",
+  [
+    z
+      .object({ type: z.literal("subscribe"), ...address, ...window, partition: z.unknown().optional() })
+      .catchall(unknownMember),
+    z.object({ type: z.literal("unsubscribe"), ...address }),
+    z.object({ type: z.literal("ping") }),
+    z.object({ type: z.literal("refresh_auth"), token: z.string() }),
+  ],
+  {
+    error: ({ code }) =>
+      code === "invalid_union" ? "must be subscribe, unsubscribe, ping or refresh_auth" : undefined,
+  },
+)
 
 type Message = z.infer<typeof clientMessage>
 
 /** Throws StreamFault, which names the first wrong field. */
 const readMessage = (source: string): Message => {
   try {
-    const result = clientMessage.safeParse(JSON.parse(source))
+    const result = clientMessage.safeParse(JSON.parse(source), inOwnWords)
     if (result.success) return result.data
-    const { path = [], message = "" } = result.error.issues[0] ?? {}
-    throw new StreamFault("invalid-message", `${path.join(".") || "The message"}: ${message}.`)
+    const { path, reason } = firstFailure(result.error)
+    throw new StreamFault("invalid-message", `${path === "" ? "The message" : path} ${reason}.`)
   } catch (error) {
     throw error instanceof SyntaxError ? new StreamFault("invalid-message", "The message isn't JSON.") : error
   }
