@@ -1,5 +1,6 @@
 // Conditions as an option writes them: amount.lamports>1000000
 import type { Condition } from "@svc/client"
+import { operators } from "@svc/client/where"
 import { parseJson } from "@svc/common/json-object"
 import { usageError } from "../errors.ts"
 
@@ -13,7 +14,6 @@ const symbolsOf: Readonly<Record<Condition["op"], readonly string[]>> = {
   in: ["in"],
   contains: ["contains"],
 }
-const operators = Object.keys(symbolsOf) as Condition["op"][]
 export const symbols = Object.values(symbolsOf).flat()
 
 /** `null` and JSON texts mean themselves. Other text stays text: the filter compares it with the field as what that is. */
