@@ -80,6 +80,12 @@ export const runHandler = ({ now, diffToDeployed }: WorkContext): Handlers["run"
     return "rest"
   }
 
+  const startBuild = async (tx: Orm, run: RunRow, at: Date, allowBreaking: boolean): Promise<void> => {
+    const { ownerId, specId, specVersionId, id: runId } = run
+    const buildId = await beginBuild(tx, { ownerId, specId, specVersionId, allowBreaking, runId }, at)
+    await tx.update(runs).set({ buildId }).where(eq(runs.id, runId))
+  }
+
   /** @param row the step, as it is stored */
   const doStep = async (tx: Orm, run: RunRow, step: RunStepName, row: StepRow, job: Job): Promise<Outcome> => {
     const at = now()
@@ -98,9 +104,9 @@ export const runHandler = ({ now, diffToDeployed }: WorkContext): Handlers["run"
         const breaks = diff?.verdict === "breaking" && !run.allowBreaking
         if (!breaks && (isApproved || !run.approval)) return done(tx, run, step, !isApproved)
         const message = breaks ? `breaking-change: ${diff.breaking}` : "waits for approval"
-        // Another version may have been deployed meanwhile, so only the break that was shown is approved.
+        // Another version may have been deployed meanwhile, so only the break that was shown is approved, for this build.
         if (isApproved && row.errorMessage === message) {
-          await tx.update(runs).set({ allowBreaking: true }).where(eq(runs.id, run.id))
+          await startBuild(tx, run, at, true)
           return done(tx, run, step)
         }
         await tx.update(runs).set({ errorMessage: null, approvedAt: null }).where(eq(runs.id, run.id))
@@ -113,9 +119,7 @@ export const runHandler = ({ now, diffToDeployed }: WorkContext): Handlers["run"
       }
       case "build": {
         if (run.buildId === null) {
-          const { ownerId, specVersionId, allowBreaking, id: runId } = run
-          const buildId = await beginBuild(tx, { ownerId, specId, specVersionId, allowBreaking, runId }, at)
-          await tx.update(runs).set({ buildId }).where(eq(runs.id, run.id))
+          await startBuild(tx, run, at, run.allowBreaking)
           await restJob(tx, job, null)
           return "rest"
         }
