@@ -234,9 +234,9 @@ const faults: Readonly<Record<App, Readonly<Record<string, readonly Fault[]>>>> 
       ["an old copy of the key set", { SVC_SESSION_JWKS_URL: "{others}/old" }, /4000 s/],
       ["no key set", { SVC_SESSION_JWKS_URL: "{others}/none" }, /404/],
       ["session keys that moved", { SVC_SESSION_JWKS_URL: "{others}/moved/health" }, /https:\/\/api/],
-      ["the private key at the relay", { SVC_SESSION_JWKS_URL: "", SVC_SESSION_PUBLIC_KEY: "{other key}" }, /private/],
     ],
     settings: [
+      ["the private key at the relay", { SVC_SESSION_JWKS_URL: "", SVC_SESSION_PUBLIC_KEY: "{other key}" }, /private/],
       ["a setting that can't be read", { PORT: "x" }, /^PORT: /],
       ["no file of authorities", { NODE_EXTRA_CA_CERTS: join(folder, "none") }, /CA_CERTS: .*ENOENT/],
     ],

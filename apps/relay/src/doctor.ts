@@ -13,7 +13,6 @@ import {
   stepAfter,
   warn,
 } from "@svc/program"
-import { textOrFile } from "@svc/config"
 import { validateTelemetry } from "@svc/telemetry"
 import { type Config, readConfig } from "./config.ts"
 import { callProvider, checkChains, type Provider, providersOf } from "./providers.ts"
@@ -54,21 +53,7 @@ const check = "session-keys"
 // The platform allows a minute (Cache-Control: max-age=60).
 const oldestCopySeconds = 300
 
-const isPrivate = async (key: string): Promise<boolean> => /PRIVATE KEY|"d"\s*:/.test(key)
-
-const checkKeys = async (
-  { jwksUrl, publicKeys, issuer }: Config,
-  env: Env,
-  at: number,
-): Promise<readonly Finding[]> => {
-  if ((await textOrFile(env, "SVC_SESSION_PUBLIC_KEY", isPrivate)) === true)
-    return [
-      fail(
-        check,
-        "the relay has the private signing key: whoever takes it from here makes tokens",
-        "Set SVC_SESSION_JWKS_URL instead, or give the relay the public part alone.",
-      ),
-    ]
+const checkKeys = async ({ jwksUrl, publicKeys, issuer }: Config, at: number): Promise<readonly Finding[]> => {
   if (publicKeys !== undefined)
     return [pass(check, "a public key is set; it must be the one that the platform signs with")]
   if (jwksUrl === undefined)
@@ -156,7 +141,7 @@ export const relayChecks = async (
   }
   return {
     provider: () => checkProviders(providersOf(config), wallClock),
-    [check]: () => checkKeys(config, env, wallClock()),
+    [check]: () => checkKeys(config, wallClock()),
     audience: async () => checkAudiences(config),
     sizes: async () => checkSizes(config),
     ...(await limitsStoreChecks(limits, () => import("redis"))),

@@ -47,8 +47,13 @@ const findIn = async (set: (header: jose.JWSHeaderParameters) => Promise<jose.Cr
   }
 }
 
-/** Reads keys from a setting: an SPKI PEM, a JWK or a JWK set. Throws an Error if there are none. */
+/** Reads keys from a setting: an SPKI PEM, a JWK or a JWK set. Throws an Error if there are none, or a private one. */
 export const staticKeys = async (text: string): Promise<KeySource> => {
+  if (/PRIVATE KEY|"d"\s*:/.test(text)) {
+    throw new Error(
+      "holds the private signing key, and whoever takes it from here makes tokens: set the public part alone",
+    )
+  }
   let set: KeySet
   try {
     const trimmed = text.trim()

@@ -224,4 +224,7 @@ test("a key that can't be used is rejected without quoting it", async () => {
   const half = JSON.stringify({ keys: [...publicJwks(keys).keys, { kty: "OKP", crv: "Ed25519", x: "hunter2" }] })
   await expect(staticKeys(half)).rejects.toThrow(/^the public key (?!.*hunter2)/)
   await expect(staticKeys("hunter2")).rejects.toThrow(/^the public key (?!.*hunter2).* a JWK, or a JWK set$/)
+  for (const text of [await exportPKCS8(rsa.privateKey), await generateSigningKey()]) {
+    await expect(staticKeys(text)).rejects.toThrow(/^holds the private signing key/)
+  }
 })
