@@ -5,7 +5,7 @@ import type { Bucket, Decision } from "@svc/limits"
 import type { Context, MiddlewareHandler } from "hono"
 import { type ErrorCode, errors } from "../errors.ts"
 import type { ReadAst } from "../compiler/tasks.ts"
-import type { Queries } from "../db/database.ts"
+import { type Queries, requestMs } from "../db/database.ts"
 import type { Dependencies } from "../dependencies.ts"
 import type { Audience } from "../registry/audience.ts"
 import { documented, rateLimited } from "../routes/create-route.ts"
@@ -64,12 +64,6 @@ export type AppEnv = HttpEnv & {
     upload?: { readonly hash: string; readonly ast: ReadAst | undefined }
   }
 }
-
-/**
- * Time limit for everything one request asks of the database, in milliseconds: the response must be sent within two
- * seconds.
- */
-export const requestMs = 1800
 
 /** Session tokens per minute for a key and a client address. */
 export const sessionsPerMinute = 60

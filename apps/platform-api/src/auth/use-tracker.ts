@@ -1,4 +1,4 @@
-import { and, asc, type Database, eq, inArray, isNull, lte, or, type Orm, sql } from "../db/database.ts"
+import { and, asc, type Database, eq, inArray, isNull, lte, or, type Orm, requestMs, sql } from "../db/database.ts"
 import { agentProfiles, apiKeys } from "../db/schema/index.ts"
 import type { Principal } from "./authenticate.ts"
 
@@ -40,7 +40,7 @@ export const createUseTracker = (database: Database, wallClock: () => number) =>
 
   // Waits for a concurrent rotation. Then either this finds the key revoked, or the rotation finds it used.
   const writeFirst = async (keyId: number, at: Date): Promise<boolean> => {
-    const rows = await database.within(1800).run((db) =>
+    const rows = await database.within(requestMs).run((db) =>
       db
         .update(apiKeys)
         .set({ lastUsedAt: sql`coalesce(${apiKeys.lastUsedAt}, ${at.toISOString()}::timestamptz)` })

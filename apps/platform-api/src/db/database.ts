@@ -34,6 +34,9 @@ export type Queries = {
   readonly transaction: <T>(work: (tx: Orm) => Promise<T>, queue?: string) => Promise<T>
 }
 
+/** Time limit for everything one request asks of the database, in milliseconds: it gets its response within two seconds. */
+export const requestMs = 1800
+
 export type Database = {
   /** @param ms time limit for everything done with the result, starting now */
   readonly within: (ms: number) => Queries

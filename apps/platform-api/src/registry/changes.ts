@@ -1,13 +1,11 @@
 // The registry's changes for readers. `stack-changes.ts` adds the rows.
 import { coalesce } from "../coalesce.ts"
 import { registryChanges, registryState } from "../db/schema/index.ts"
-import { type Database, orm, sql, theRow } from "../db/database.ts"
+import { type Database, orm, requestMs, sql, theRow } from "../db/database.ts"
 import { eventOf } from "@svc/http"
 import { type Audience, sees } from "./audience.ts"
 
 const { and, asc, desc, eq, gt, inArray, isNull, lt, lte, or } = orm
-
-const readMs = 1800
 
 /** A change, and who can read it. */
 type StoredChange = typeof registryChanges.$inferSelect
@@ -55,7 +53,7 @@ export const readChanges = async (
   )
   const order = after === undefined ? desc(id) : asc(id)
   const rows = await database
-    .within(readMs)
+    .within(requestMs)
     .run((db) => db.select().from(registryChanges).where(wanted).orderBy(order).limit(limit))
   return after === undefined ? rows.toReversed() : rows
 }
@@ -68,7 +66,7 @@ export const canContinue = async (database: Database, after: number): Promise<bo
   if (after === 0) return true
   const oldest = sql<number | null>`(select min(${registryChanges.id}) from ${registryChanges})`.mapWith(Number)
   const state = { newest: registryState.revision, oldest }
-  const read = await database.within(readMs).run((db) => db.select(state).from(registryState))
+  const read = await database.within(requestMs).run((db) => db.select(state).from(registryState))
   const { newest, oldest: kept } = theRow(read)
   return after <= newest && after >= (kept ?? 0)
 }
@@ -77,7 +75,7 @@ const deletedAtOnce = 5000
 
 /** Deletes changes that are older than the promised time. The newest of them stays: it tells whose id is too old to continue. */
 export const forgetChanges = (database: Database, days: number): Promise<unknown> =>
-  database.within(readMs).run((db) => {
+  database.within(requestMs).run((db) => {
     const { id, at } = registryChanges
     const isOld = lt(at, sql`now() - make_interval(days => ${days}::integer)`)
     const newest = db.select({ id }).from(registryChanges).where(isOld).orderBy(desc(at)).limit(1)

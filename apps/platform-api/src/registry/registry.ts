@@ -1,5 +1,5 @@
 // What is in memory of each published stack: its head always, its bodies as far as they fit.
-import { and, asc, type Database, eq, gt, orm, sql } from "../db/database.ts"
+import { and, asc, type Database, eq, gt, orm, requestMs, sql } from "../db/database.ts"
 import { registryState, stacks } from "../db/schema/index.ts"
 import { coalesce } from "../coalesce.ts"
 import { DatabaseUnavailable } from "../db/errors.ts"
@@ -35,7 +35,6 @@ export type PublishedStack = Readonly<ReturnType<typeof fromRow>>
 /** What a stack has besides its head, read on demand. */
 export type Body = "schema" | "ast"
 
-const readMs = 1800
 const maxBytes = 48 * 1024 * 1024
 
 /** A stack was changed or withdrawn since its head was read. */
@@ -51,7 +50,9 @@ const createStackBodies = (database: Database) => {
   const readBody = async (stack: PublishedStack, body: Body): Promise<{ readonly answer: Answer }> => {
     // Only this revision: the caller may not be allowed to read another one.
     const same = and(eq(stacks.id, stack.id), eq(stacks.revision, stack.revision))
-    const [row] = await database.within(readMs).run((db) => db.select({ schemaGzip, astGzip }).from(stacks).where(same))
+    const [row] = await database
+      .within(requestMs)
+      .run((db) => db.select({ schemaGzip, astGzip }).from(stacks).where(same))
     if (row === undefined) throw new StackMoved()
     const { madeFor, visibility } = stack
     const ast = madeFor === visibility ? row.astGzip : await astAnswerFor(row.astGzip, visibility)
@@ -82,7 +83,6 @@ const warmBytes = 16 * mib
 const maxTries = 20
 /** The maximum size of a list. A list with one stack can be larger. */
 export const maxListBytes = 4 * mib
-const refreshMs = 1800
 // The first load of a large registry must not time out or hold everything twice.
 const rowsAtOnce = 50
 
@@ -103,7 +103,7 @@ export const createRegistry = (database: Database) => {
   const bodies = createStackBodies(database)
 
   const load = async (): Promise<void> => {
-    const queries = database.within(refreshMs)
+    const queries = database.within(requestMs)
     const [state] = await queries.run((db) => db.select().from(registryState))
     // Read before the rows: what is published in between is read again with the next revision.
     const latest = state?.revision ?? 0
@@ -114,7 +114,7 @@ export const createRegistry = (database: Database) => {
     for (let last = revision, more = true; more;) {
       const newer = gt(stacks.revision, last)
       const rows = await database
-        .within(refreshMs)
+        .within(requestMs)
         .run((db) => db.select(headColumns).from(stacks).where(newer).orderBy(asc(stacks.revision)).limit(rowsAtOnce))
       for (const row of rows) next.set(row.id, fromRow(row))
       last = rows.at(-1)?.revision ?? last

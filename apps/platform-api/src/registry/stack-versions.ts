@@ -1,13 +1,12 @@
 import { type About, type Compiler, CompilerBusy, diffOf, type Owner } from "../compiler/compiler.ts"
 import { diffText } from "../compiler/tasks.ts"
-import { and, type Database, desc, eq, inArray, type Orm } from "../db/database.ts"
+import { and, type Database, desc, eq, inArray, type Orm, requestMs } from "../db/database.ts"
 import { stackModules, stackVersions } from "../db/schema/index.ts"
 import { type Answer, createAnswerMemo, type Lookup } from "./answer.ts"
 import type { PublishedStack } from "./registry.ts"
 import { astAnswerFor, sizeOf, type StoredAst } from "./stack-bytes.ts"
 import type { Language } from "./types/typed-module.ts"
 
-const readMs = 1800
 const mib = 1024 * 1024
 const keptBytes = 48 * mib
 
@@ -32,7 +31,7 @@ const astOf = ({ astGzip: gzip }: { readonly astGzip: Uint8Array }): StoredAst =
 export const createStackVersions = (database: Database, compiler: Compiler) => {
   const memo = createAnswerMemo<{ readonly answer: Answer | undefined }>(keptBytes)
   const { packed, pack } = memo
-  const inTime = <T>(work: (db: Orm) => Promise<T>): Promise<T> => database.within(readMs).run(work)
+  const inTime = <T>(work: (db: Orm) => Promise<T>): Promise<T> => database.within(requestMs).run(work)
 
   /** Versions as they were served, without those that don't exist. */
   const read = async ({ line }: PublishedStack, numbers: readonly number[]) => {

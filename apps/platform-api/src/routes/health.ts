@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises"
 import { json, z } from "@svc/openapi"
 import { publicJwks } from "@svc/session-token"
-import type { Database } from "../db/database.ts"
+import { type Database, requestMs } from "../db/database.ts"
 import { access, createRoutes, failures, noStore } from "./api.ts"
 import { createRoute } from "./create-route.ts"
 
@@ -25,7 +25,6 @@ const jwk = z.object({
 })
 
 const answerMs = 800
-const pingMs = 1800
 
 const away = { ...noStore, "retry-after": "1" }
 
@@ -90,7 +89,7 @@ export const createProbe = (database: Database) => {
   // One query at a time, however many monitors ask. It may outlast their requests.
   const alive = (): Promise<boolean> =>
     (ping ??= database
-      .within(pingMs)
+      .within(requestMs)
       .query("select 1 where 1 = $1::int", [1])
       .then(
         () => true,

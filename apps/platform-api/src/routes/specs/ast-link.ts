@@ -1,6 +1,5 @@
 import { json, z } from "@svc/openapi"
-import { requestMs } from "../../auth/guard.ts"
-import { orm } from "../../db/database.ts"
+import { orm, requestMs } from "../../db/database.ts"
 import { specVersions } from "../../db/schema/index.ts"
 import { errors } from "../../errors.ts"
 import { decompress } from "../../gzip.ts"
