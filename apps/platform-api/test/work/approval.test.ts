@@ -45,6 +45,19 @@ test("the end of one build leaves the name to another one that waits for its app
   expect((await owner.endOfBuild(other)).status).toBe("completed")
 })
 
+test("a run that is given up takes its build with it: readers don't get what failed", async () => {
+  const spec = await owner.newSpec("given-up")
+  const run = await owner.publish(spec.id, first)
+  const build = async () => (await owner.get(`/api/builds?spec_id=${spec.id}`))[0]
+  await expect.poll(async () => (await build())?.status_message).toBe(waitingText("given-up"))
+  await service
+    .database()
+    .query("update jobs set claims = 3, next_at = now() where kind = 'run' and record_id = $1", [run.id])
+  expect(await owner.endOfRun(run.id)).toMatchObject({ status: "failed", error_code: "given-up" })
+  expect(await build()).toMatchObject({ status: "failed", status_message: "its run failed" })
+  expect((await service.call("GET", "/api/registry/given-up")).status).toBe(404)
+})
+
 test("a build that waits for approval goes on as soon as its spec needs none", async () => {
   const spec = await owner.newSpec("shy", { ast_payload: first })
   const build = await waiting(owner, spec.id, "shy")

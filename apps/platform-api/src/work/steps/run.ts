@@ -31,14 +31,23 @@ const endRun = async (
   await dropJob(tx, "run", run.id)
 }
 
+/** Ends the build of a run that ends before it: no reader may get what failed or was cancelled. */
+const endBuildOf = async (
+  tx: Orm,
+  { buildId }: RunRow,
+  status: "failed" | "cancelled",
+  message: string,
+  at: Date,
+): Promise<void> => {
+  if (buildId === null) return
+  await lockJob(tx, "build", buildId)
+  const build = await lockBuild(tx, buildId)
+  if (!lifeCycles.build.ended.includes(build.status)) await endBuild(tx, build, status, message, at)
+}
+
 /** Cancels a run that no worker holds, or at the request of its worker, and its build. */
 export const cancelRun = async (tx: Orm, run: RunRow, at: Date): Promise<void> => {
-  if (run.buildId !== null) {
-    await lockJob(tx, "build", run.buildId)
-    const build = await lockBuild(tx, run.buildId)
-    if (!lifeCycles.build.ended.includes(build.status))
-      await endBuild(tx, build, "cancelled", "its run was cancelled", at)
-  }
+  await endBuildOf(tx, run, "cancelled", "its run was cancelled", at)
   await endRun(tx, run, "cancelled", at)
 }
 
@@ -183,6 +192,7 @@ export const runHandler = ({ now, diffToDeployed }: WorkContext): Handlers["run"
         const run = await lockRun(tx, job.id)
         // Only a running run can fail.
         if (run.status === "queued") await moveRun(tx, run.id, "running", now())
+        await endBuildOf(tx, run, "failed", "its run failed", now())
         const [code = reason, ...message] = reason.split(": ")
         await endRun(tx, run, "failed", now(), { code, message: message.join(": ") })
       }),
