@@ -211,10 +211,24 @@ test("rotate with an ID shows the new key and stores it only with --save; a key 
   const environment = await svc("keys rotate", { SVC_API_URL: server.url, SVC_API_KEY: fresh })
   expect(environment.stdout).toContain(fresh)
   expect(await readFile(file, "utf8")).toBe(before)
-  const ended = await svc("keys rotate 7 --overlap 0 --save")
-  expect([ended.code, ended.stderr]).toEqual([0, expect.stringContaining("The old key no longer works.")])
-  expect(JSON.parse(server.received.at(-2)?.body ?? "")).toEqual({ overlap_seconds: 0 })
-  expect(await readFile(file, "utf8")).toContain(fresh)
+})
+
+test("an old key that is to end at once ends after its successor is stored, so that a lost response loses no account", async () => {
+  const files: string[] = []
+  const platform = await serve(async (request) => {
+    if (request.method === "DELETE") files.push(await readFile(file, "utf8"))
+    return answer(request)
+  })
+  await writeFile(file, JSON.stringify({ [platform.url]: { api_key: kept } }))
+  const ended = await svc("keys rotate 7 --overlap 0 --save", { SVC_API_URL: platform.url })
+  expect([ended.code, ended.stderr]).toEqual([0, expect.stringContaining("The old key is being revoked.")])
+  expect(platform.received.slice(-2)).toMatchObject([
+    { target: "/api/agents/me/keys/7/rotate", body: "{}" },
+    { method: "DELETE", target: "/api/agents/me/keys/7", headers: { authorization: `Bearer ${fresh}` } },
+  ])
+  expect(files).toEqual([JSON.stringify({ [platform.url]: { api_key: fresh } }, null, 2) + "\n"])
+  const failed = await svc("keys rotate --overlap 0", { SVC_API_URL: platform.url })
+  expect(failed.stderr).toContain("The old key still works. Next: svc keys revoke 1")
 })
 
 test("an invalid overlap is rejected before any request", async () => {

@@ -71,6 +71,8 @@ test("an agent's key is rotated in place, and the API's errors are reported by t
   await fails("session wss://not-listed.example", "agent-account-forbidden")
   await fails(`session ${target} --scope everything`, "invalid-scope")
   await fails("keys revoke 999", "key-not-found")
+  const last = await done("keys rotate --overlap 0")
+  expect(Object.values(await done("keys list"))).toMatchObject([{ current: false }, { id: last["id"], current: true }])
   await fails("keys publishable --origin app.example", "origin-invalid-scheme")
   await fails("auth signup", "already-signed-up")
   await done("auth logout")

@@ -91,7 +91,8 @@ const minted = <Json>(answer: NewKeys, shown: string, json: Json): Outcome<Json>
     pairs(labelled({ ...answer, key: shown, expires_at: answer.expires_at ?? "never" } as RotatedKey, labels), style),
 })
 
-type Minted = { readonly answer: NewKeys; readonly api: ApiWithKey }
+/** `revokes`: the old key, which ends once the new one is stored. */
+type Minted = { readonly answer: NewKeys; readonly api: ApiWithKey; readonly revokes?: number | undefined }
 
 const withKey = async (api: ApiWithKey, make: (keys: Platform["keys"]) => Promise<NewKeys>): Promise<Minted> => {
   const answer = await make(platformOf(api).keys)
@@ -112,9 +113,9 @@ const show = (context: Context, { answer }: Minted): Outcome<NewKeys> => {
 
 /** Stores the key that `make` returns instead of the current one. That it can be stored is tested before `make` runs. */
 const store = async (context: Context, make: () => Promise<Minted>, then: string): Promise<Outcome<Stored>> => {
-  let stored: ApiWithKey | undefined
+  let stored: Minted | undefined
   const replace = async ({ credentials, save }: OpenCredentials): Promise<Outcome<Stored>> => {
-    const { answer, api } = await make()
+    const { answer, api, revokes } = await make()
     const { key, message: _message, ...rest } = answer
     const old = credentials[api.url]
     // The key that called may come from the environment and belong to another agent than the stored one.
@@ -129,15 +130,20 @@ const store = async (context: Context, make: () => Promise<Minted>, then: string
     if (copy !== undefined) context.note(`The old credentials are in ${copy}.`)
     context.note(`The key is stored in ${credentialsFile(context.folder)}. ${then}`)
     noteEnvironmentKey(context)
-    stored = { ...api, key }
+    stored = { answer, api: { ...api, key }, revokes }
     return minted(answer, keyHint(key), { ...rest, key_hint: keyHint(key) })
   }
   const outcome = await changeCredentials(context.folder, (open) => despiteSignals(context, () => replace(open)))
   // A replaced key can revoke its successor until that has been used.
   if (stored !== undefined) {
-    await platformOf(stored)
-      .keys.list({ limit: 1 })
-      .catch(onCode(undefined, ({ message }) => context.note(`The new key couldn't be used yet: ${message}`)))
+    const { api, revokes } = stored
+    const { keys } = platformOf(api)
+    await (revokes === undefined ? keys.list({ limit: 1 }) : keys.revoke(revokes)).catch(
+      onCode(undefined, ({ message }) => {
+        const next = revokes === undefined ? "" : ` The old key still works. Next: svc keys revoke ${revokes}`
+        context.note(`The new key couldn't be used yet: ${message}${next}`)
+      }),
+    )
   }
   return outcome
 }
@@ -189,7 +195,6 @@ export const rotateKey = async (context: Context): Promise<Outcome<NewKeys | Sto
   const id = context.args[0] === undefined ? undefined : idOf(context)
   const { name } = context.options
   const overlap = overlapOf(context)
-  const body = { ...(name !== undefined && { name }), ...(overlap !== undefined && { overlap_seconds: overlap }) }
   const api = await apiWithKey(context)
   const isSaved = context.flags.has("save")
   if (isSaved && id !== undefined) {
@@ -197,11 +202,22 @@ export const rotateKey = async (context: Context): Promise<Outcome<NewKeys | Sto
       throw usageError(`Key ${id} is publishable: it only works in browsers, so --save can't store it.`)
     }
   }
+  // The file may have changed since the key was read from it: another process rotates too.
+  const isStored = isFromEnvironment(context, api.url)
+    ? (await readCredentials(context.folder))[api.url]?.api_key === api.key
+    : ownerOf(api.key) === "agent"
+  const stores = isSaved || (id === undefined && isStored)
+  // A key that ended with the rotation would be lost with its response: it ends after the new one is stored.
+  const revokesOld = stores && overlap === 0
+  const body = {
+    ...(name !== undefined && { name }),
+    ...(overlap !== undefined && !revokesOld && { overlap_seconds: overlap }),
+  }
   const rotate = async (): Promise<Minted> => {
     // Read again: while this process waited for the credentials file, another one may have replaced the key or forgotten it.
     const now = await apiWithKey(context)
     const rotated = id ?? (await currentId(now))
-    return withKey(now, (keys) => keys.rotate(rotated, body)).catch(
+    const successor = await withKey(now, (keys) => keys.rotate(rotated, body)).catch(
       onCode(undefined, (error): never => {
         if (!["unreachable", "outcome-unknown", "unexpected-answer"].includes(error.code)) throw error
         const next = `Next: svc keys rotate ${rotated} again; it revokes a new key that nobody has used`
@@ -209,13 +225,12 @@ export const rotateKey = async (context: Context): Promise<Outcome<NewKeys | Sto
         throw new CliError(error.code, `${error.message} ${unknown}`, { next, cause: error.cause })
       }),
     )
+    if (!revokesOld) return successor
+    const { old_expires_at: _end, ...answer } = successor.answer
+    return { ...successor, answer, revokes: rotated }
   }
-  // The file may have changed since the key was read from it: another process rotates too.
-  const isStored = isFromEnvironment(context, api.url)
-    ? (await readCredentials(context.folder))[api.url]?.api_key === api.key
-    : ownerOf(api.key) === "agent"
-  if (isSaved || (id === undefined && isStored)) {
-    const until = overlap === 0 ? "no longer works" : "works until the overlap ends"
+  if (stores) {
+    const until = revokesOld ? "is being revoked" : "works until the overlap ends"
     return store(context, rotate, `The old key ${until}. Next: svc keys list`)
   }
   return show(context, await rotate())
