@@ -292,7 +292,10 @@ test("a service's error is passed on with code, hint and retryability, never wit
   expect(await mcp.fails("describe_stack", { stack: "nothing" })).toMatchObject({ code: "stack-not-found" })
   const { code, hint, retryable } = await mcp.fails("describe_stack", { stack: "../etc" })
   expect([code, hint, retryable]).toEqual(["stack-not-found", "Call list_stacks.", false])
-  expect(await mcp.fails("rotate_key")).toMatchObject({ code: "key-from-environment" })
+  expect(await mcp.fails("rotate_key")).toMatchObject({
+    code: "key-from-environment",
+    hint: expect.stringMatching(/store that key .*remove SVC_API_KEY.*rotate_key again/),
+  })
   expect(await mcp.call("account")).toMatchObject({ slug: "agt_1", status: "active" })
   expect(mcp.texts.join() + mcp.stderr()).not.toContain(key)
 })

@@ -48,7 +48,9 @@ export const following = <Item>(
 export const shortened = (text: string): string => (text.length > longestText ? `${text.slice(0, longestText)}…` : text)
 
 const askOperator = "Ask a person to tell the operator what the message says."
-const askForKey = "Ask a person to store another key: svc auth login < KEY-FILE."
+// The environment's key, which a client may set, is the one in use.
+const otherKey = "svc auth login < KEY-FILE, or SVC_API_KEY where the client sets it"
+const askForKey = `Ask a person to store another key: ${otherKey}.`
 const orOperator = "If it fails again, ask a person to tell the operator what the message says."
 const checkUrls = "Ask a person to check this copy's URLs: svc env."
 const laterOrUrls =
@@ -59,18 +61,16 @@ const cannotWrite =
 
 /** The next step for an agent that has only the tools, for codes whose other advice is for a shell, a file or a program. */
 export const hints: Readonly<Record<string, string>> = {
-  "missing-credentials":
-    "Nothing was done. To publish, ask a person to store a svc_sk_ key: svc auth login < KEY-FILE. For all else call account with sign_up: true.",
+  "missing-credentials": `Nothing was done. To publish, ask a person to store a svc_sk_ key: ${otherKey}. For all else call account with sign_up: true.`,
   "invalid-authorization-format": askForKey,
-  "invalid-api-key":
-    "The stored key was revoked or lost. Ask a person to store another key of the account (svc auth login < KEY-FILE) or, for a new agent, to run svc auth signup --force.",
-  "expired-api-key": `The stored key has expired. ${askForKey}`,
+  "invalid-api-key": `The key was revoked or lost. Ask a person to store another key of the account (${otherKey}) or, for a new agent, to run svc auth signup --force.`,
+  "expired-api-key": `The key has expired. ${askForKey}`,
   "disabled-api-key": "Ask a person to enable the key with another key of the account: svc keys enable ID.",
   "secret-key-required": askForKey,
   "origin-required": askForKey,
-  "agent-account-required": "Ask a person to store an agent's key (svc_ak_): svc auth login < KEY-FILE.",
+  "agent-account-required": `Ask a person to store an agent's key (svc_ak_): ${otherKey}.`,
   "agent-account-disabled": askOperator,
-  "key-replaced": "Ask a person to store the key's successor: svc auth login < KEY-FILE.",
+  "key-replaced": `Ask a person to store the key's successor: ${otherKey}.`,
   "agent-account-forbidden": "Don't call again. Agents may read public stacks; for all else ask a person.",
   // A stack that had a relay a moment ago; the scopes are the tools' own.
   "scope-not-allowed": `Call the tool again. ${orOperator}`,

@@ -122,7 +122,7 @@ export const accountTools = [
         throw new ToolError(
           "key-from-environment",
           "SVC_API_KEY is set, so a new key wouldn't be used.",
-          "Ask a person to remove it from the client's configuration of svc mcp, then call account with sign_up: true.",
+          "Ask a person to store that key (svc auth login < KEY-FILE) and to remove SVC_API_KEY from the client's configuration of svc mcp. Then call rotate_key again.",
         )
       }
       const { json } = await rotateKey(given)
