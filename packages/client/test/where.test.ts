@@ -22,7 +22,7 @@ const schema: StackSchema = {
       fields: [
         ["id.address", "String"],
         ["amount.lamports", "u64"],
-        ["terms.last", "Option<Terms>"],
+        ["terms.last", "Option<trade_sdk::types::Terms>"],
         ["terms.side", "Side"],
         ["terms.ratio", "Option < f64 >"],
         ["terms.open", "bool"],

@@ -52,10 +52,15 @@ const bare = (type: string): string => {
   return inner === undefined ? text : bare(inner)
 }
 
+const lastSegment = (path: string): string | undefined => path.split("::").pop()
+
 /** The type of what a value of this type has at this path; undefined if there is nothing. */
 const typeIn = (types: StackSchema["types"], type: string, [name, ...rest]: readonly string[]): string | undefined => {
   if (name === undefined) return type
-  const structure = types.find((one) => one.name === bare(type))
+  const path = bare(type)
+  // A field names a type with its module: token_sdk::accounts::Mint.
+  const structure =
+    types.find((one) => one.name === path) ?? types.find((one) => lastSegment(one.name) === lastSegment(path))
   const member = structure?.kind === "struct" ? structure.fields.find((one) => one.name === name) : undefined
   return member && typeIn(types, member.type, rest)
 }
