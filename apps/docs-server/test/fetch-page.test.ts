@@ -80,6 +80,8 @@ test.each([
   [{ slug: "https://docs.example/keys.md#%C3%BCber-uns" }, "über-uns"],
   [{ slug: "keys", section: "Rotation" }, "rotation"],
   [{ slug: "keys", section: "#rotation" }, "rotation"],
+  // As search_docs writes it.
+  [{ slug: "keys", anchor: "rotation" }, "rotation"],
   [{ slug: "keys#rotation", section: "Über uns" }, "über-uns"],
 ])("%j returns only section %s", (args, anchor) => {
   const part = ask(library, "fetch_page", { ...args, sections: true })

@@ -55,7 +55,8 @@ export const fetchPage = {
     `Returns a page of the ${name} documentation as Markdown, or one section of it. Take slug and anchor from ` +
     "search_docs. Long pages come in parts: call again with next_cursor for the next one, or name a section.",
   annotations,
-  aliases: { path: "slug", url: "slug" },
+  // search_docs calls it anchor.
+  aliases: { path: "slug", url: "slug", anchor: "section" },
   input: z.strictObject({
     slug: z.string().min(1).max(2000).meta({ description: "The page's slug, path or URL, with #anchor or without." }),
     section: z.string().min(1).max(500).optional().meta({ description: "Anchor or heading of one section." }),
