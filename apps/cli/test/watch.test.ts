@@ -47,6 +47,29 @@ test("svc watch reports each reconnection once on standard error, and continues 
   ).toEqual(["snapshot k1", "delete k1", "snapshot k2", "delete k2", "snapshot k3"])
 })
 
+test("svc watch --where ends with an error when a new version of the stack lacks the field, and isn't silent for ever", async () => {
+  let path = "sent.sol"
+  const entities = () => [{ name: "Wallet", fields: [{ path, rust_type: "f64" }], views: [{ id: view }] }]
+  const api = await serve(({ target }) => ({
+    body:
+      target === "/ws/sessions"
+        ? { token: "any" }
+        : { name: "transfers", websocket_url, schema: { entities: entities(), types: [] } },
+  }))
+  stream.removeAllListeners("connection").on("connection", (socket) => {
+    socket.once("message", () => {
+      const data = [{ key: "k1", data: path === "sent.sol" ? { sent: { sol: 2 } } : {} }]
+      socket.send(JSON.stringify({ op: "snapshot", entity: view, data, complete: true }))
+      path = "sent.lamports"
+      socket.close(1012)
+    })
+  })
+  const env = { SVC_API_URL: api.url, SVC_API_KEY: "svc_ak_test" }
+  const ended = await tool.svc(["watch", "transfers", "--where", "sent.sol>1", "--for", "20", "--json"], { env })
+  expect([ended.code, ended.stdout]).toEqual([1, expect.stringContaining('"k1"')])
+  expect(ended.stdout + ended.stderr).toMatch(/Wallet\/list has no field .*sent\.sol.*Its fields: sent\.lamports/s)
+})
+
 test("a wait for a change of a stream that sends no records says what to do next", async () => {
   stream.removeAllListeners("connection")
   const env = { SVC_API_URL: platform.url, SVC_API_KEY: "svc_ak_test", XDG_CONFIG_HOME: tool.home }

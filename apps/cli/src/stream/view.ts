@@ -1,4 +1,14 @@
-import { type Change, createSession, createStream, type Platform, SvcError, type Watched } from "@svc/client"
+import {
+  type Change,
+  type Condition,
+  createSession,
+  createStream,
+  type Platform,
+  SvcError,
+  type Watched,
+} from "@svc/client"
+import { ownError } from "@svc/client/http"
+import { createFilter } from "@svc/client/where"
 import { shellWord } from "@svc/common/foreign-text"
 import { firstView } from "@svc/common/stack-views"
 import type { Context } from "../command.ts"
@@ -79,5 +89,13 @@ export const openView = async (context: Context, name: string, given: string | u
   const session = createSession({ platform: { mintSession }, websocketUrl, scope: "read" })
   const webSocket = await webSocketFor(websocketUrl, context.env)
   const stream = createStream({ websocketUrl, session, schema, webSocket })
-  return { stackName, websocketUrl, view: wanted ?? firstView(schema.entities), schema, stream }
+  const view = wanted ?? firstView(schema.entities)
+  /** Throws field-not-found and invalid-where if the stack's version of now doesn't have what the conditions need. */
+  const checkAgain = async (where: readonly Condition[]): Promise<void> => {
+    const now = await readStack({ ...context, note: () => {} }, reader, stackName).catch(
+      onCode(undefined, () => undefined),
+    )
+    if (now !== undefined) createFilter({ view, schema: now.schema, errors: { ownError } }, where)
+  }
+  return { stackName, websocketUrl, view, schema, stream, checkAgain }
 }

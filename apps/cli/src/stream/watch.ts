@@ -105,6 +105,8 @@ export const watch = async (context: Context): Promise<undefined> => {
     })
   const show = async (signal: AbortSignal): Promise<void> => {
     for await (const step of opened.stream.watch(view, { ...wanted, signal })) {
+      // A later snapshot may be of a new version: without the field, nothing would ever match.
+      if (isShown && step.change.op === "snapshot" && conditions !== undefined) await opened.checkAgain(conditions)
       isShown = true
       if (step.change.op === "snapshot" && step.records.size === 0 && !isLater)
         context.note(`${stackName} ${view} has no records now.`)
