@@ -167,7 +167,10 @@ test("of 1,000 changes with calls at any time between them, each is reported onc
   )
   for (const waited of await Promise.all(waits)) expect(waited).toMatchObject({ changes: [], timed_out: true })
   for (const wrong of ["x", "x.1", `${String(after)}0`])
-    expect(await mcp.fails("wait_for_change", { ...view, after: wrong })).toMatchObject({ code: "invalid-cursor" })
+    expect(await mcp.fails("wait_for_change", { ...view, after: wrong })).toMatchObject({
+      code: "invalid-cursor",
+      hint: expect.stringContaining("same view and key"),
+    })
   const unknown = { sort: { field: "amount.lamport" } }
   expect(await mcp.fails("read_view", { ...view, ...unknown })).toMatchObject({ code: "field-not-found" })
 })

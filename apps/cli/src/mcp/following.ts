@@ -36,8 +36,8 @@ export const checkField = ({ view, schema }: Viewed, field: string): void =>
 const tooOld = (): ToolError =>
   new ToolError(
     "invalid-cursor",
-    "after was never given out for this view, or is too old.",
-    "What changed since it was given out can't be told: call read_view, compare, and pass its next as after.",
+    "after was never given out for this view and key, or is too old.",
+    "What changed since it was given out can't be told: call read_view with the same view and key, compare, and pass its next as after.",
   )
 
 /** The error for a stream that can't be read, as its server tells why. */
