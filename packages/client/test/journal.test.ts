@@ -710,6 +710,20 @@ test("bytes of another id are rejected: in progress, landed, or stored at the sa
   // The id is unused.
   expect(await set.pay({}, set.build(), "d")).toMatchObject({ state: "landed" })
 
+  // Both look into the store before either has stored anything.
+  const looked = Promise.withResolvers<void>()
+  let lists = 0
+  const list: Store["list"] = async () => {
+    const found = await set.store.list()
+    if (++lists === 2) looked.resolve()
+    await looked.promise
+    return found
+  }
+  const slow = createJournal({ relay: set.relay, store: { ...set.store, list }, clock: set.clock })
+  const again = set.build()(await set.run(set.relay.latestBlockhash()))
+  const ends = await set.run(Promise.allSettled(["g", "h"].map((id) => slow.submitOnce(id, () => again))))
+  expect(ends.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"])
+
   const put: Store["put"] = async (id, record, version) => {
     // Another process stores the same bytes first.
     if (id === "e") await set.store.put("f", { ...(record as PaymentRecord), id: "f" }, 0)

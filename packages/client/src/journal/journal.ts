@@ -170,8 +170,7 @@ export const createJournal = ({
       if (options.signal?.aborted === true) throw givenUp("Aborted")
       const twinOf = async (): Promise<string | undefined> =>
         (await list()).find((one) => one.id !== id && "signature" in one && one.signature === signature)?.id
-      const other = working.get(signature) ?? (await twinOf()) ?? id
-      if (other !== id) throw duplicateOf(id, other)
+      const stored = await twinOf()
       const now = new Date().toISOString()
       const attempt: Attempt = {
         id,
@@ -194,6 +193,9 @@ export const createJournal = ({
         err: undefined,
       }
       const next: PaymentRecord = { ...known, ...attempt, ...(purpose !== undefined && { purpose }) }
+      // Nothing waits between the look and the mark: of those at once, one goes on.
+      const other = working.get(signature) ?? stored ?? id
+      if (other !== id) throw duplicateOf(id, other)
       working.set(signature, id)
       try {
         if (!(await write(next))) continue
