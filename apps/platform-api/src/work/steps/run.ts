@@ -115,8 +115,10 @@ export const runHandler = ({ now, diffToDeployed }: WorkContext): Handlers["run"
         const message = breaks ? `breaking-change: ${diff.breaking}` : "waits for approval"
         // Another version may have been deployed meanwhile, so only the break that was shown is approved, for this build.
         if (isApproved && row.errorMessage === message) {
+          await done(tx, run, step)
+          await moveStep(tx, run.id, "build", "running", at)
           await startBuild(tx, run, at, true)
-          return done(tx, run, step)
+          return "again"
         }
         await tx.update(runs).set({ errorMessage: null, approvedAt: null }).where(eq(runs.id, run.id))
         const waits = and(eq(runSteps.runId, run.id), eq(runSteps.name, step))
