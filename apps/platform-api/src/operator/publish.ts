@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { audit } from "../audit.ts"
-import { and, asc, type Database, eq, inArray, isNull, lt, or, type Orm, type Queries } from "../db/database.ts"
-import { registryState, specs, stackNames, stacks } from "../db/schema/index.ts"
+import { and, asc, type Database, eq, inArray, isNull, or, type Orm, type Queries } from "../db/database.ts"
+import { specs, stackNames, stacks, stackVersions } from "../db/schema/index.ts"
 import { stackNamePattern } from "../records/stack-names.ts"
 import type { Ast } from "../registry/ast/ast-shape.ts"
 import { checkDerived } from "../registry/types/typed-module.ts"
@@ -201,10 +201,10 @@ export const publishedSamples = async (database: Database): Promise<readonly str
  */
 export const seed = async (database: Database, streamUrl: string, at: Date): Promise<void> => {
   const queries = database.within(seedMs)
-  // Each publication raises the revision. A lower one means that the first start was interrupted.
-  const unfinished = lt(registryState.revision, sampleStacks.length)
-  const [state] = await queries.run((db) => db.select().from(registryState).where(unfinished))
-  if (state === undefined) return
+  // Each publication adds a version, which stays. Fewer mean that the first start was interrupted.
+  const { number } = stackVersions
+  const published = await queries.run((db) => db.select({ number }).from(stackVersions).limit(sampleStacks.length))
+  if (published.length === sampleStacks.length) return
   for (const { file, ...sample } of sampleStacks) {
     const { name } = sample
     const websocketUrl = `${streamUrl}/${name}`

@@ -1,7 +1,7 @@
 // The registry's changes for readers. `stack-changes.ts` adds the rows.
 import { coalesce } from "../coalesce.ts"
-import { registryChanges, registryState } from "../db/schema/index.ts"
-import { type Database, orm, requestMs, sql, theRow } from "../db/database.ts"
+import { registryChanges } from "../db/schema/index.ts"
+import { type Database, orm, requestMs, sql } from "../db/database.ts"
 import { eventOf } from "@svc/http"
 import { type Audience, sees } from "./audience.ts"
 
@@ -59,16 +59,16 @@ export const readChanges = async (
 }
 
 /**
- * Whether a reader who knows the changes up to an id can be told all later ones: the id was given out, and nothing after it was
- * deleted for its age. Throws DatabaseUnavailable.
+ * Whether a reader who knows the changes up to an id can be told all later ones: the change with this id still exists. It doesn't
+ * if it was too old, or if a backup without it was restored. Throws DatabaseUnavailable.
  */
 export const canContinue = async (database: Database, after: number): Promise<boolean> => {
   if (after === 0) return true
-  const oldest = sql<number | null>`(select min(${registryChanges.id}) from ${registryChanges})`.mapWith(Number)
-  const state = { newest: registryState.revision, oldest }
-  const read = await database.within(requestMs).run((db) => db.select(state).from(registryState))
-  const { newest, oldest: kept } = theRow(read)
-  return after <= newest && after >= (kept ?? 0)
+  const { id } = registryChanges
+  const known = await database
+    .within(requestMs)
+    .run((db) => db.select({ id }).from(registryChanges).where(eq(id, after)))
+  return known.length > 0
 }
 
 const deletedAtOnce = 5000

@@ -76,9 +76,13 @@ const changesBetween = (
   return changes
 }
 
-/** Numbers a publication. The lock on the one row makes publications wait for each other until they commit. */
+/**
+ * Numbers a publication by its time, so that a database restored from a backup gives out no number again. The lock on the one row
+ * makes publications wait for each other until they commit.
+ */
 export const raiseRevision = async (tx: Orm): Promise<number> => {
-  const revision = sql`${registryState.revision} + 1`
+  const now = sql`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`
+  const revision = sql`greatest(${registryState.revision} + 1, ${now})`
   return theRow(await tx.update(registryState).set({ revision }).returning()).revision
 }
 

@@ -191,3 +191,15 @@ test("an id is too old once later changes are deleted for their age, even if no 
   await besides(quiet.databaseUrl, (database) => forgetChanges(database, 1))
   expect((await changesAfter(quiet, last?.id ?? 0)).map(({ version }) => version)).toEqual([3])
 })
+
+test("an id that a restored backup doesn't have is never given out again: its reader is told to begin again", async () => {
+  const restored = await serviceInTest("postgres")
+  for (const ast of [first, grown]) await publishStack(restored, "kept", ast)
+  const [kept, lost] = await changesAfter(restored, 0)
+  await restored.database().query("delete from registry_changes where id = $1", [lost?.id])
+  for (const table of ["stacks", "registry_state"])
+    await restored.database().query(`update ${table} set revision = $1`, [kept?.id])
+  await publishStack(restored, "later", first)
+  expect(await restored.code("GET", `/api/registry/changes?after=${lost?.id}`)).toBe("invalid-request")
+  expect((await changesAfter(restored, kept?.id ?? 0)).map(({ stack }) => stack)).toEqual(["later"])
+})
