@@ -49,7 +49,10 @@ export const errors = defineErrors({
     ],
     "token-expired": ["The session token has expired.", `${mint}, then repeat the request with the new one.`, true],
     "token-invalid-signature": ["The session token's signature is wrong.", "Send the token exactly as it was minted."],
-    "token-invalid-format": ["The session token can't be read.", "Send the token exactly as it was minted."],
+    "token-invalid-format": [
+      "The session token can't be read.",
+      "Send the token exactly as it was minted. If a clock is wrong, the operator has to correct it.",
+    ],
     "token-invalid-issuer": ["The session token is from another issuer.", `${mint} of this relay.`],
     "token-invalid-audience": [
       "The session token is for another audience.",

@@ -69,6 +69,16 @@ test("an API key sent as a token gets a hint and is never repeated; an unknown k
   expect(unknown.body.hint).toMatch(/^Mint a session token .* that this relay trusts/)
 })
 
+test("a token that isn't valid yet gets the reason, a wrong clock, and who can correct it", async () => {
+  const headers = await issuer.bearer()
+  wallClock -= 60_000
+  const early = await relay.post("block-height", {}, headers)
+  wallClock += 60_000
+  expect(early.body).toMatchObject({ code: "token-invalid-format", retryable: false })
+  expect(early.body.message).toMatch(/not valid yet: a clock is wrong/)
+  expect(early.body.hint).toMatch(/operator/)
+})
+
 test("a token is valid until it expires, even one that was verified before", async () => {
   const headers = await issuer.bearer()
   expect((await relay.post("block-height", {}, headers)).status).toBe(200)

@@ -85,7 +85,8 @@ export const createVerifier = ({
     const time = now() / 1000
     const { iat = time, nbf = iat } = claims
     if (exp + leewaySeconds <= time) throw new TokenError("token-expired", "The token has expired: mint a new one.")
-    if (nbf - leewaySeconds > time || iat - leewaySeconds > time) throw malformed("The token is not valid yet.")
+    if (nbf - leewaySeconds > time || iat - leewaySeconds > time)
+      throw malformed("The token is not valid yet: a clock is wrong.")
     if (exp - iat > maxLifetimeSeconds) throw malformed("The token lives longer than an hour.")
   }
 
