@@ -115,6 +115,9 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the page's comman
       await writeFile(join(folder, "bin/runuser"), '#!/bin/sh\nshift 3\nPGUSER=postgres exec "$@"\n', { mode: 0o755 })
     }
     postgres = await startPostgres()
+    // As Debian makes the server of a machine without a locale.
+    const bare = "update pg_database set encoding = pg_char_to_encoding('SQL_ASCII') where datname = 'template1'"
+    spawnSync("psql", ["-c", bare, postgres.url])
     store = await startRedis()
     provider = await startReceiver()
     provider.answer(({ body }, response) => {
@@ -293,9 +296,8 @@ mv "$HOME/state.new" "$HOME/state"`
     const trail = await shell("platform audit list", embedded)
     const [, restored = ""] = await follow("Back up and restore")
     expect(restored.trim().split("\n").at(-1)).toBe(before.trim())
-    expect(await shell("psql --quiet -Atc 'select current_user' $(cat $PRIVATE_DIR/svc_service.url)")).toBe(
-      "svc_service\n",
-    )
+    const asked = "select current_user, getdatabaseencoding()"
+    expect(await shell(`psql --quiet -Atc '${asked}' $(cat $PRIVATE_DIR/svc_service.url)`)).toBe("svc_service|UTF8\n")
     expect((await sessionToken()).status).toBe(200)
     const restoredFolder = { ...embedded, SVC_DATA_DIR: join(folder, "private/restored") }
     expect(await shell("platform audit list", restoredFolder)).toBe(trail)

@@ -122,7 +122,7 @@ const checkDatabase = async (
     else add(pass("database", `PostgreSQL ${version} responds`))
     if (encoding !== "UTF8") {
       const next =
-        "Make a new database (create database … encoding 'UTF8' template template0), and restore a backup into it."
+        "Make a new database (create database … encoding 'UTF8' locale 'C' template template0), and restore a backup into it."
       wrong(`its encoding is ${encoding}, which can't keep every name and text`, next)
     }
     if (found.isStandby) wrong("it is a read-only standby", "Set DATABASE_URL to the primary server.")
