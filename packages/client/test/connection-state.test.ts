@@ -63,8 +63,13 @@ const serverOf = (receive: Receive | "fails" | undefined) => {
   return { webSocket: FakeSocket as never, closed }
 }
 const token = `a.${btoa(JSON.stringify({ iat: 0, exp: 300 }))}.c`
-const watching = (receive: Parameters<typeof serverOf>[0], mintSession = async () => ({ token }) as never) => {
-  const { clock, run } = createVirtualClock()
+const watching = (
+  receive: Parameters<typeof serverOf>[0],
+  mintSession = async () => ({ token }) as never,
+  busy = () => 0,
+) => {
+  const { clock: idle, run } = createVirtualClock()
+  const clock = { ...idle, now: () => idle.now() + busy() }
   const { webSocket, closed } = serverOf(receive)
   const websocketUrl = "wss://stream.example/a"
   const session = createSession({ platform: { mintSession }, websocketUrl, scope: "read", clock })
@@ -279,6 +284,21 @@ test("a record that changes endlessly doesn't grow memory; what a slow reader mi
   })
   await until(4)
   expect([states.slice(2), closed[0], steps.length > 60]).toEqual([["0 away", "0.375 live"], 1000, true])
+})
+
+test("a reader that is busy with what has come gives timers and signals their turn", async () => {
+  let readBefore = NaN
+  const set = watching(
+    ({ type }, send) => {
+      if (type !== "subscribe") return
+      for (let n = 0; n < 40; n++) send({ ...frame, op: "upsert", key: "0", data: n })
+      setImmediate(() => (readBefore = set.steps.length))
+    },
+    undefined,
+    () => set.steps.length * 10,
+  )
+  await set.until(3)
+  expect([readBefore < 5, set.steps.length]).toEqual([true, 40])
 })
 
 test("a snapshot replaces what a client continues from; a change in an incomplete one is lost with it", async () => {

@@ -64,6 +64,8 @@ const quietMs = 10_000
 const responseMs = 5000
 /** A connection whose server stays silent for so long is given up. */
 const silentMs = 15_000
+/** For so long a reader of what has come already keeps timers, signals and other connections waiting. */
+const turnMs = 20
 
 /** The error for a stream of which nobody could keep what it sends. */
 export const tooLarge = ({ ownError }: Errors): SvcError =>
@@ -101,6 +103,7 @@ export const openSocket = async ({ url, session, webSocket, clock, errors, hello
   let token = await session.token()
   const socket = new webSocket(url, [subprotocol, `bearer.${token}`])
   let heardAt = clock.now()
+  let turnBegan: number | undefined
 
   const add = (event: SocketEvent): void => {
     queue.push(event)
@@ -186,6 +189,10 @@ export const openSocket = async ({ url, session, webSocket, clock, errors, hello
       })
       if (queue.length === 0) await (ms === undefined ? come : Promise.race([come, clock.sleep(ms, waited.signal)]))
       waited.abort()
+      if (turnBegan === undefined) {
+        turnBegan = clock.now()
+        void clock.sleep(0).then(() => (turnBegan = undefined))
+      } else if (clock.now() - turnBegan > turnMs) await clock.sleep(0)
       const event = queue.shift()
       if (event !== undefined && "size" in event) unread -= event.size
       return event
