@@ -301,6 +301,28 @@ test("a reader that is busy with what has come gives timers and signals their tu
   expect([readBefore < 5, set.steps.length]).toEqual([true, 40])
 })
 
+test.each([
+  ["ends", "close", ["0.375 live", "1.125 live", "2.625 live", "33 live"]],
+  [
+    "rejects each token",
+    { type: "error", code: "token-expired", retryable: true, fatal: true },
+    ["0 live", "0.75 live", "2.25 live", "32.625 live"],
+  ],
+] as const)(
+  "a stream that %s after it has subscribed is asked ever less often, until it lasts",
+  async (_, end, later) => {
+    let connections = 0
+    const { until, states } = watching(({ type }, send) => {
+      if (type !== "subscribe") return
+      send({ ...frame, op: "subscribed" })
+      send(snapshot())
+      if (++connections !== 4) send(end)
+    })
+    await until(11)
+    expect(states.filter((state) => state.endsWith("live"))).toEqual(["0 live", ...later])
+  },
+)
+
 test("a snapshot replaces what a client continues from; a change in an incomplete one is lost with it", async () => {
   const change = (seq: string) => ({ ...frame, op: "upsert", key: "0", data: {}, seq })
   const connections = [

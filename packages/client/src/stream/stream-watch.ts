@@ -87,6 +87,9 @@ export async function* watchView<T>(
   const report = followConnection(onState)
   let after: string | undefined
   let failures = 0
+  /** Those since a subscription lasted. */
+  let waits = 0
+  let subscribedAt = Infinity
   let everOpened = false
   const isLeft = (): boolean => signal?.aborted === true
 
@@ -113,6 +116,7 @@ export async function* watchView<T>(
     }
     if (message["op"] === "subscribed") {
       failures = 0
+      subscribedAt = clock.now()
       state.sortBy(sortIn(message))
     }
     const frame = frameIn(message, size)
@@ -160,6 +164,9 @@ export async function* watchView<T>(
     report({ is: "lost", error: fault })
     everOpened ||= opened
     failures++
+    // A server that fails after each subscription is asked ever less often.
+    waits = clock.now() - subscribedAt < longestWaitMs ? waits + 1 : 1
+    subscribedAt = Infinity
     const isTokens = fault?.code.startsWith("token-") === true
     if (fault !== undefined && !fault.retryable && !isTokens) throw fault
     if (!everOpened && failures >= mostFirstTries) {
@@ -172,8 +179,8 @@ export async function* watchView<T>(
         if (!(error instanceof errors.SvcError && error.retryable)) throw error
       })
     }
-    if (isTokens && failures === 1) return
-    const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (failures - 1)) * (0.5 + clock.random() / 2)
+    if (isTokens && waits === 1) return
+    const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (waits - 1)) * (0.5 + clock.random() / 2)
     await clock.sleep(Math.max(waitMs, fault?.retryAfterMs ?? 0), signal)
   }
 
