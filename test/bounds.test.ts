@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { longestOverlap as longestOverlapOfCli } from "../apps/cli/src/account/keys.ts"
-import { idleMs, mostChanges } from "../apps/cli/src/mcp/following.ts"
+import { idleMs, mostChanges, mostCharacters } from "../apps/cli/src/mcp/following.ts"
 import { usualTimeoutS } from "../apps/cli/src/payments/journal.ts"
 import { fileBounds } from "../apps/docs-server/src/corpus/corpus.ts"
 import { messageBounds } from "../apps/docs-server/src/mcp/json-rpc.ts"
@@ -189,6 +189,7 @@ const bounds: readonly Bound[] = [
   ["limits.md", "values, # levels of nesting", messageBounds.depth, String],
   ["errors.md", "is kept: # minutes without a call", idleMs, minutes],
   ["errors.md", "without a call, # changes", mostChanges, grouped],
+  ["errors.md", "changes, # of them", mostCharacters, mib],
   ["client.md", "after # seconds, a send", readTimeoutMs, seconds],
   ["client.md", "a send after #.", sendTimeoutMs, seconds],
   ["packages/client/src/relay/relay.ts", "Reads end within # seconds", readTimeoutMs, seconds],

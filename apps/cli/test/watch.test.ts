@@ -4,6 +4,8 @@ import { join } from "node:path"
 import { startProcess } from "@svc/testing"
 import { afterAll, expect, test } from "vitest"
 import { WebSocketServer } from "ws"
+import type { Stream } from "@svc/client"
+import { createFollowing } from "../src/mcp/following.ts"
 import { startMcp } from "./mcp-client.ts"
 import { serve, startServer } from "./server.ts"
 import { expectError, makeTool } from "./tool.ts"
@@ -78,6 +80,31 @@ test("a wait for a change of a stream that sends no records says what to do next
   await mcp.close()
   const hint = expect.stringMatching(/^The stream has sent no records yet.*list_stacks/)
   expect(waited).toEqual({ view, changes: [], timed_out: true, hint })
+})
+
+test("svc mcp keeps fewer changes of a view if they are large", async () => {
+  const record = { text: "x".repeat(2 ** 20) }
+  const flood = Promise.withResolvers<void>()
+  const watch: Stream["watch"] = async function* (_, options) {
+    options?.onState?.({ kind: "live" })
+    const records = new Map()
+    yield { records, change: { op: "snapshot" } }
+    await flood.promise
+    for (let n = 0; n < 40; n++) yield { records, change: { op: "upsert", key: "a", record: record as never } }
+    await once(options?.signal ?? new AbortController().signal, "abort")
+  }
+  const following = createFollowing()
+  const opened = { stackName: "a", websocketUrl: "ws://a", view, schema, stream: { watch } }
+  const followed = following.follow(opened as never, undefined)
+  const { signal } = new AbortController()
+  const changes = (cursor = "") => followed.changes(cursor, () => true, signal)
+  const start = (await followed.now(signal))?.next
+  flood.resolve()
+  let { next, seen } = await changes(start)
+  while (!next.endsWith(".40")) ({ next, seen } = await changes(next))
+  expect(seen.length).toBeGreaterThan(0)
+  await expect(changes(start)).rejects.toMatchObject({ code: "invalid-cursor" })
+  following.close()
 })
 
 test("svc watch continues with the key that has replaced its own in the credentials file", async () => {

@@ -7,8 +7,9 @@ import { createFilter, fieldType } from "@svc/client/where"
 import { ToolError } from "@svc/mcp"
 import { createLater, type Difference, type openView, unreadable } from "../stream/view.ts"
 
-/** The bounds of what is kept in memory: changes of a view, views, and the time since a view was last asked for. */
+/** The bounds of what is kept in memory: changes of a view and their characters, views, and the time since a view was last asked for. */
 export const mostChanges = 10_000
+export const mostCharacters = 32 * 2 ** 20
 const mostViews = 8
 export const idleMs = 15 * 60_000
 
@@ -16,7 +17,7 @@ type Viewed = Pick<Awaited<ReturnType<typeof openView>>, "view" | "schema">
 type Opened = Pick<Awaited<ReturnType<typeof openView>>, "stackName" | "stream" | "view" | "schema" | "websocketUrl">
 
 /** A change with what the records that it concerns were before. */
-type Entry = { readonly change: Difference; readonly before: unknown; readonly removed: unknown }
+type Entry = { readonly change: Difference; readonly before: unknown; readonly removed: unknown; readonly size: number }
 
 export type Matches = ReturnType<typeof createFilter>["matches"]
 
@@ -70,6 +71,7 @@ const follow = (opened: Opened, key: string | undefined, onEnd: () => void) => {
   let log: Entry[] = []
   /** The place of the log's first entry. */
   let first = 0
+  let characters = 0
   let failure: { readonly error: unknown } | undefined
   let isLive = false
   const events = new EventEmitter().setMaxListeners(0)
@@ -89,12 +91,19 @@ const follow = (opened: Opened, key: string | undefined, onEnd: () => void) => {
       if (records === undefined) for (const [one, record] of step.records) known.set(one, record)
       for (const change of changesIn(step)) {
         const removed = "removed" in change ? change.removed : undefined
-        log.push({ change, before: known.get(change.key), removed: removed !== undefined && known.get(removed) })
+        const size = JSON.stringify(change).length
+        characters += size
+        log.push({ change, before: known.get(change.key), removed: removed !== undefined && known.get(removed), size })
         if (removed !== undefined) known.delete(removed)
         if (change.op === "delete") known.delete(change.key)
         else known.set(change.key, change.record)
       }
-      if (log.length > 2 * mostChanges) [first, log] = [first + log.length - mostChanges, log.slice(-mostChanges)]
+      if (log.length > 2 * mostChanges || characters > mostCharacters) {
+        for (const { size } of log.splice(0, Math.ceil(log.length / 2))) {
+          first++
+          characters -= size
+        }
+      }
       records = step.records
       tell()
     }
