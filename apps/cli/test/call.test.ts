@@ -143,7 +143,7 @@ test("without an absolute XDG_CONFIG_HOME the files are in ~/.config; without a 
 })
 
 test("the bash completion completes commands, subcommands, options and names of stacks", async () => {
-  const registry = await serve(() => ({ body: ["mining", "mints", "transfers"].map((name) => ({ name })) }))
+  const registry = await serve(() => ({ body: ["mining", "mints", "transfers", "mi$(id)"].map((name) => ({ name })) }))
   const { stdout: script } = await tool.svc(["completion", "bash"])
   const file = await tool.file()
   const complete = async (typed: string): Promise<string> => {

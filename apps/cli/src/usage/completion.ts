@@ -27,7 +27,8 @@ const timeoutMs = 1_000
 const stackNames = async (context: Context): Promise<string[]> => {
   const api = await apiForReading(context)
   const stacks = await ask<readonly Stack[]>(api, "GET", "/api/registry?limit=100", undefined, timeoutMs)
-  return stacks.map(({ name }) => name)
+  // What is completed becomes part of a command, which the shell reads.
+  return stacks.flatMap(({ name }) => (/^[a-z0-9][a-z0-9-]*$/.test(name) ? [name] : []))
 }
 
 /** The command that the words name, its arguments so far, and the option whose value comes next. */
