@@ -48,6 +48,8 @@ export type Context = Inputs & {
   readonly write: (text: string) => boolean
   /** Writes one of several records as a line of JSON. Returns what `write` returns. */
   readonly writeRecord: (record: unknown) => boolean
+  /** Resolves once whoever reads the standard output has taken what was written. */
+  readonly taken: () => Promise<unknown>
   /** The size of the standard output's terminal if that can be redrawn; undefined for a pipe. */
   readonly screen: () => Screen | undefined
   readonly style: Style

@@ -51,6 +51,7 @@ const contextOf = (call: Pick<Context, "args" | "options" | "flags">, format: Fo
     moveUp: (lines) => void runtime.stdout.write(`\u001b[${lines}F\u001b[J`),
     write: stdout.write,
     writeRecord: (record) => stdout.write(`${jsonText(record)}\n`),
+    taken: async () => stdout.flush?.(),
     screen: () => (env["TERM"] === "dumb" ? undefined : screen()),
     style: styleOf(env, stdout.isTTY, screen()?.columns),
   }

@@ -6,6 +6,7 @@ import { afterAll, expect, test } from "vitest"
 import { WebSocketServer } from "ws"
 import type { Stream } from "@svc/client"
 import { createFollowing } from "../src/mcp/following.ts"
+import { run } from "../src/run.ts"
 import { startMcp } from "./mcp-client.ts"
 import { serve, startServer } from "./server.ts"
 import { expectError, makeTool } from "./tool.ts"
@@ -80,6 +81,41 @@ test("a wait for a change of a stream that sends no records says what to do next
   await mcp.close()
   const hint = expect.stringMatching(/^The stream has sent no records yet.*list_stacks/)
   expect(waited).toEqual({ view, changes: [], timed_out: true, hint })
+})
+
+test("svc watch writes the next change once the last one has been taken", async () => {
+  stream.removeAllListeners("connection").on("connection", (socket) => {
+    socket.once("message", () => {
+      socket.send(JSON.stringify({ op: "snapshot", entity: view, data: [{ key: "a", data: {} }], complete: true }))
+      for (let n = 1; n < 4; n++) socket.send(JSON.stringify({ op: "upsert", entity: view, key: "a", data: { n } }))
+    })
+  })
+  const steps: string[] = []
+  let stop = () => {}
+  const write = (text: string) => steps.push(Object.keys(JSON.parse(text) as object).join()) > 0
+  const code = await run({
+    argv: ["watch", "transfers"],
+    env: { SVC_API_URL: platform.url, SVC_API_KEY: "svc_ak_test", XDG_CONFIG_HOME: tool.home },
+    copy: undefined,
+    home: tool.home,
+    stdout: {
+      isTTY: false,
+      write,
+      flush: async () => {
+        if (steps.push("taken") >= 8) stop()
+        return undefined
+      },
+    },
+    stderr: { isTTY: false, write: () => {} },
+    readLine: async () => "",
+    readInput: async () => new Uint8Array(),
+    onInterrupt: (interrupted) => {
+      stop = interrupted
+      return () => {}
+    },
+  })
+  const line = "op,key,record"
+  expect([code, ...steps]).toEqual([0, line, "taken", line, "taken", line, "taken", line, "taken", "taken"])
 })
 
 test("svc mcp keeps fewer changes of a view if they are large", async () => {

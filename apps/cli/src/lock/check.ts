@@ -106,6 +106,7 @@ export const check = async (context: Context): Promise<Outcome | undefined> => {
         })
       }
       if (!isRead) break
+      await context.taken()
     }
     return undefined
   })

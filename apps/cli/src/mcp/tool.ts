@@ -92,6 +92,7 @@ export const callOf = (base: Context, following: Following, { mcpReq: { signal, 
       format: "json",
       write: () => true,
       writeRecord: () => true,
+      taken: async () => {},
       screen: () => undefined,
       progress: (text) => {
         if (text === "") return

@@ -112,6 +112,8 @@ export const watch = async (context: Context): Promise<undefined> => {
         context.note(`${stackName} ${view} has no records now.`)
       if (drawing !== undefined) drawing.show(step.records)
       else if (!linesOf(step).every(context.writeRecord)) break
+      // A slow reader gets the rest later, and memory doesn't fill with it.
+      else await context.taken()
       if (isOnce) break
     }
   }
