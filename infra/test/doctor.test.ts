@@ -557,7 +557,7 @@ test.each([
   expect(findings[0]).toMatchObject({ check: "certificate", verdict, text: expect.stringMatching(text) as string })
 })
 
-test("a full disk and a world-writable folder are found", async (context) => {
+test("a full disk, a read-only one and a world-writable folder are found", async (context) => {
   const data = join(folder, "small")
   mkdirSync(data)
   if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=600k", "tmpfs", data]).status !== 0) context.skip("can't mount")
@@ -567,6 +567,11 @@ test("a full disk and a world-writable folder are found", async (context) => {
     const env = { ...keyless, SVC_DATA_DIR: data }
     const small = await examine("platform-api", env)
     expect(small.findings).toContainEqual(expect.objectContaining({ check: "data-folder", verdict: "fail" }))
+    spawnSync("mount", ["-o", "remount,ro", data])
+    const readOnly = await examine("platform-api", env)
+    const found = readOnly.findings.find(({ check }) => check === "data-folder")
+    expect(found).toMatchObject({ text: expect.stringMatching(/read-only/) as string, verdict: "fail" })
+    spawnSync("mount", ["-o", "remount,rw", data])
     chmodSync(data, 0o777)
     const open = await examine("platform-api", env)
     expect(open.findings.find(({ check }) => check === "data-folder")?.text).toMatch(/every user can write/)

@@ -15,7 +15,9 @@ export const checkFolder = (check: string, path: string): readonly Finding[] => 
     return [fail(check, `${folder} isn't a folder`, "Set SVC_DATA_DIR to a folder that can be written to.")]
   try {
     accessSync(folder, constants.W_OK | constants.X_OK)
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EROFS")
+      return [fail(check, `the disk of ${folder} is read-only`, "Set SVC_DATA_DIR to a folder that can be written to.")]
     return [fail(check, `this user can't write to ${folder}`, `Make it the service's own: chown, mode 0700.`)]
   }
   if (folder === path && (mode & 0o002) !== 0)
