@@ -1,5 +1,5 @@
 // @module-tag long
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { PGlite } from "@electric-sql/pglite"
@@ -53,6 +53,20 @@ test("kill -9 loses no confirmed write and frees the folder, and no key is on th
   const files = filesBelow(place.folder)
   expect(files.some((file) => readFileSync(file).includes(answer.slug))).toBe(true)
   expect(files.filter((file) => readFileSync(file).includes(secret))).toEqual([])
+})
+
+test("a damaged database is named with its folder, and the next step is a backup", async () => {
+  const first = await startReplica(env)
+  first.program.kill("SIGTERM")
+  await first.program.exited
+  truncateSync(join(place.folder, "data/database/global/pg_control"), 100)
+  const second = startProgram([], { ...env, PORT: "0" })
+  expect(await second.exited).toBe(1)
+  expect(JSON.parse(second.stderr())).toMatchObject({
+    reason: `the embedded database in ${env["SVC_DATA_DIR"]} can't be opened`,
+    setting: "SVC_DATA_DIR",
+    next: expect.stringMatching(/restore a backup into a new folder/),
+  })
 })
 
 test("a folder that others can write to is closed before it is used", () => {

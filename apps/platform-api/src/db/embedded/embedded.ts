@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path"
 import { zstdDecompressSync } from "node:zlib"
 import { PGlite, types } from "@electric-sql/pglite"
+import { SetupError } from "@svc/config"
 import { closeDataFolder } from "../../data-folder.ts"
 import { type Database, loadEmbeddedDriver, type Queries } from "../database.ts"
 import { explain } from "../errors.ts"
@@ -58,7 +59,7 @@ const explained = <T>(work: Promise<T>): Promise<T> =>
 
 /**
  * Opens the database inside this process, in `folder`/database, and creates it if it is missing. The folder is closed
- * to other users and, while this process lives, to other processes. Throws FolderInUse and OpenDataFolder.
+ * to other users and, while this process lives, to other processes. Throws FolderInUse, OpenDataFolder and SetupError.
  */
 export const openEmbeddedDatabase = async ({
   folder,
@@ -74,7 +75,11 @@ export const openEmbeddedDatabase = async ({
     client = await openFolder(folder)
   } catch (error) {
     lock.release()
-    throw error
+    // Of damaged files and of a full disk PGlite says only that it was aborted.
+    if (!(error instanceof WebAssembly.RuntimeError)) throw error
+    const next =
+      "Free space if its disk is full. Otherwise restore a backup into a new folder, and set SVC_DATA_DIR to it."
+    throw new SetupError(`the embedded database in ${folder} can't be opened`, "SVC_DATA_DIR", next, error)
   }
   const { drizzle } = loadEmbeddedDriver()
   const orm = drizzle(client)
