@@ -215,6 +215,8 @@ describe.each(databaseKinds)("publishing stacks on %s", (kind) => {
     expect((await owner.call("POST", `${path}/stop`, { reason: "for now" })).status).toBe(202)
     await owner.until(path, "stopped")
     await shows("resting", undefined)
+    const checked = await owner.call("POST", "/api/registry/resting/check", { ast_payload: broken })
+    expect(checked.body, "compared with what a run compares it with").toMatchObject({ version: 1, verdict: "breaking" })
     const stranger = await newPerson(service)
     const other = await stranger.newSpec("resting", { ast_payload: first, websocket_url: "wss://stranger.example" })
     expect(await stranger.code("POST", "/api/builds", { spec_id: other.id })).toBe("stack-name-taken")

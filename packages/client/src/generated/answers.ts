@@ -170,7 +170,7 @@ export type StackVersions = readonly {
 
 /** What publishing an AST would change. */
 export type StackCheck = {
-  /** The published version that it was compared with; null if there is none */
+  /** The version that it was compared with; null if there is none */
   readonly version: number | null
   /** SHA-256 of the AST in canonical form */
   readonly content_hash: string

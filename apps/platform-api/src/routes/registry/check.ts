@@ -1,7 +1,8 @@
 import { json, z } from "@svc/openapi"
 import { authenticated, policies } from "../../auth/guard.ts"
-import { accountOwner } from "../../compiler/compiler.ts"
-import { ofVersion } from "../../records/spec-versions.ts"
+import { accountOwner, diffOf } from "../../compiler/compiler.ts"
+import { requestMs } from "../../db/database.ts"
+import { ofVersion, ownDeployedVersion } from "../../records/spec-versions.ts"
 import { access, astPayload, bodyCodes, createRoutes, jsonRequest, keyFailures, noStore } from "../api.ts"
 import { createRoute } from "../create-route.ts"
 import { largeBody, versionIn } from "../change.ts"
@@ -18,7 +19,7 @@ const checkStack = createRoute({
   operationId: "checkStack",
   summary: "Check an AST before you publish it",
   description:
-    "Derives the schema from the AST and compares it with the version of the stack that the caller can read. It publishes and stores nothing.",
+    "Derives the schema from the AST and compares it with the version of the stack that the caller can read, or with the one that the caller's stopped deployment had. It publishes and stores nothing.",
   tags: ["registry"],
   ...access(policy),
   middleware: [authenticated(policy), largeBody],
@@ -29,14 +30,22 @@ const checkStack = createRoute({
   },
 })
 checkRoutes.openapi(checkStack, async (c) => {
-  const { registry, versions } = c.get("dependencies")
+  const { compiler, database, registry, versions } = c.get("dependencies")
   const prepared = versionIn(c.get("upload")?.ast)
   const principal = c.get("principal")
-  const stack = registry.find(registry.audienceOf(principal.userId), c.req.valid("param").name)
+  const { name } = c.req.valid("param")
+  const stack = registry.find(registry.audienceOf(principal.userId), name)
+  const rested =
+    stack === undefined
+      ? await database.within(requestMs).run((db) => ownDeployedVersion(db, principal.userId, name))
+      : undefined
   const about = { owner: accountOwner(principal), signal: c.req.raw.signal }
-  const diff = stack && (await versions.compare(stack, ofVersion(prepared), about))
+  const diff =
+    rested === undefined
+      ? stack && (await versions.compare(stack, ofVersion(prepared), about))
+      : await diffOf(compiler, ofVersion(rested), ofVersion(prepared), about)
   const answer: z.infer<typeof checkAnswer> = {
-    version: stack?.version ?? null,
+    version: stack?.version ?? rested?.versionNumber ?? null,
     content_hash: prepared.contentHash,
     ...(diff === undefined ? { verdict: "none", bump: "none", changes: [] } : JSON.parse(diff.json)),
     schema: JSON.parse(prepared.schema),

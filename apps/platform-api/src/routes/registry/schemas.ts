@@ -115,7 +115,7 @@ export const checkAnswer = z.object({
     .int()
     .positive()
     .nullable()
-    .meta({ description: "The published version that it was compared with; null if there is none" }),
+    .meta({ description: "The version that it was compared with; null if there is none" }),
   content_hash: z.string(),
   ...diffAnswer.pick({ verdict: true, bump: true, changes: true }).shape,
   schema,
