@@ -58,7 +58,7 @@ const consequences = (action: Action, key: ApiKey, keys: readonly ApiKey[]): rea
     revoke: `${users} get 401 invalid-api-key from their next request on. This can't be undone.`,
     enable: "",
   }[action]
-  const unused = action === "rotate" ? successorOf(key, keys) : undefined
+  const unused = action === "rotate" && canRotate(key, keys) ? successorOf(key, keys) : undefined
   const isLast = isUsable(key) && keys.filter(isUsable).length === 1
   return [
     ends,

@@ -33,7 +33,11 @@ export const KeysView = ({ onMade, onEnded }: Props) => {
   const [pending, setPending] = useState<Pending>()
   const enabling = useTry()
   const choose = (action: Action, apiKey: ApiKey): void => {
-    if (action !== "enable") return setPending({ action, apiKey })
+    if (action !== "enable") {
+      // What the dialog says of its use may have changed since the list was read.
+      list.again()
+      return setPending({ action, apiKey })
+    }
     void enabling.attempt(async () => {
       await ask({ method: "POST", path: `${keysPath}/${apiKey.id}/enable` })
       list.again()
@@ -92,7 +96,8 @@ export const KeysView = ({ onMade, onEnded }: Props) => {
       )}
       {pending !== undefined && (
         <ConfirmKey
-          {...pending}
+          action={pending.action}
+          apiKey={keys.find(({ id }) => id === pending.apiKey.id) ?? pending.apiKey}
           keys={keys}
           onMade={(made) => onMade(made, pending.apiKey.current)}
           onEnded={onEnded}
