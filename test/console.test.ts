@@ -470,6 +470,10 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     const waits = { workflow: "publish", spec_id: spec?.id, ast_payload: { ...ast, entities: entities.slice(0, -1) } }
     const run = (await call("/api/automation/runs", person, "POST", waits)).body["id"]
     await open(`runs/${String(run)}`)
+    await button("Cancel").click()
+    await button("Retry").click()
+    await dialog().getByText("A new run publishes").waitFor()
+    await confirm("Retry")
     await button("Approve and go on").click()
     await dialog().getByText("removed").first().waitFor()
     expect(await registry(), "an approval publishes nothing before the confirmation").toBe(1)

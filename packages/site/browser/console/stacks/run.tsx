@@ -86,7 +86,7 @@ export const RunView = ({ id }: { readonly id: number }) => {
   const build = useBuild(run)
   const spec = useRead<Spec>(run?.status === "succeeded" ? `/api/specs/${run.spec_id}` : undefined).body
   const { error, isBusy, attempt } = useTry()
-  const [isAsking, setAsking] = useState(false)
+  const [asking, setAsking] = useState<"resume" | "retry">()
   const broken = brokenBy(run)
   const verbs = (isPerson && verbsOf[run?.status ?? ""]) || []
   const act = async (verb: Verb): Promise<void> => {
@@ -116,7 +116,7 @@ export const RunView = ({ id }: { readonly id: number }) => {
                 key={verb}
                 type="button"
                 aria-disabled={isBusy}
-                onClick={() => (verb === "resume" ? setAsking(true) : attempt(() => act(verb)))}
+                onClick={() => (verb === "cancel" ? attempt(() => act(verb)) : setAsking(verb))}
               >
                 {labels[verb]}
               </button>
@@ -129,13 +129,27 @@ export const RunView = ({ id }: { readonly id: number }) => {
                 : "The run waits for your approval: what it publishes breaks readers."}
             </p>
           )}
-          {isAsking && (
+          {asking === "retry" && (
+            <Confirm
+              title={`Retry run ${id}?`}
+              verb="Retry"
+              isEnd={false}
+              onConfirm={() => act("retry")}
+              onClose={() => setAsking(undefined)}
+            >
+              <p>
+                A new run publishes the same version. If that breaks readers, it waits for your approval, unless the
+                build was completed.
+              </p>
+            </Confirm>
+          )}
+          {asking === "resume" && (
             <Confirm
               title={`Approve run ${id}?`}
               verb={broken === undefined ? "Publish" : "Publish and break readers"}
               isEnd={broken !== undefined}
               onConfirm={() => act("resume")}
-              onClose={() => setAsking(false)}
+              onClose={() => setAsking(undefined)}
             >
               <p>
                 {broken === undefined
