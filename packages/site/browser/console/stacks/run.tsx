@@ -138,8 +138,8 @@ export const RunView = ({ id }: { readonly id: number }) => {
               onClose={() => setAsking(undefined)}
             >
               <p>
-                A new run publishes the same version. If that breaks readers, it waits for your approval, unless the
-                build was completed.
+                A new run publishes the same version. If that breaks readers, it waits for your approval, unless this
+                run was allowed to from the start or its build was completed.
               </p>
             </Confirm>
           )}
