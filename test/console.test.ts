@@ -506,6 +506,10 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await page.unrouteAll()
     await button("Check").click()
     await shown("Nothing is published as other")
+    await page.getByLabel("Name in the registry").fill("transfers")
+    await button("Check").click()
+    await shown("Another stack has this name. Choose another name.")
+    expect(await button("Publish…").count(), "it would leave a spec behind").toBe(0)
     const isOpened = await page.evaluate(() => {
       const dataTransfer = new DataTransfer()
       dataTransfer.items.add(new File(["{}"], "a.json"))

@@ -107,9 +107,13 @@ export const Draft = ({ ast, onDiscard }: { readonly ast: AstFile; readonly onDi
             Entities: {brief(judged.checked.schema.entities.map(({ name }) => name).join(", "))}.
           </p>
           {judged.checked.version !== null && <ChangesList {...judged.checked} />}
-          <button type="button" onClick={() => setAsking(true)}>
-            Publish…
-          </button>
+          {judged.spec === undefined && judged.checked.version !== null ? (
+            <p class="note care">Another stack has this name. Choose another name.</p>
+          ) : (
+            <button type="button" onClick={() => setAsking(true)}>
+              Publish…
+            </button>
+          )}
         </div>
       )}
       {isAsking && judged !== undefined && (
