@@ -116,8 +116,9 @@ export const runHandler = ({ now, diffToDeployed }: WorkContext): Handlers["run"
         // Another version may have been deployed meanwhile, so only the break that was shown is approved, for this build.
         if (isApproved && row.errorMessage === message) {
           await done(tx, run, step)
-          await moveStep(tx, run.id, "build", "running", at)
-          await startBuild(tx, run, at, true)
+          const next = now()
+          await moveStep(tx, run.id, "build", "running", next)
+          await startBuild(tx, run, next, true)
           return "again"
         }
         await tx.update(runs).set({ errorMessage: null, approvedAt: null }).where(eq(runs.id, run.id))
