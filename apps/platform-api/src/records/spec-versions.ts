@@ -1,7 +1,7 @@
 import type { SQL } from "drizzle-orm"
 import type { PreparedVersion } from "../compiler/tasks.ts"
-import { and, desc, eq, inArray, isNull, type Orm, type Queries, theRow } from "../db/database.ts"
-import { builds, deploymentEvents, deployments, specs, specVersions } from "../db/schema/index.ts"
+import { and, desc, eq, inArray, type Orm, type Queries, theRow } from "../db/database.ts"
+import { builds, deploymentEvents, specs, specVersions } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import type { StoredAst } from "../registry/stack-bytes.ts"
 
@@ -70,19 +70,6 @@ export const addVersion = async (
   if (spec.entityName === null)
     await tx.update(specs).set({ entityName: entity.stateName }).where(eq(specs.id, spec.id))
   return { id, number, isNew: true, contentIsNew: before === undefined, message }
-}
-
-/** The version that a run of a person's spec compares with, also while its deployment is stopped. */
-export const ownDeployedVersion = async (db: Orm, ownerId: number, name: string) => {
-  const { versionNumber, astGzip } = specVersions
-  const [deployed] = await db
-    .select({ versionNumber, astGzip })
-    .from(deployments)
-    .innerJoin(specs, eq(specs.id, deployments.specId))
-    .innerJoin(builds, eq(builds.id, deployments.currentBuildId))
-    .innerJoin(specVersions, eq(specVersions.id, builds.specVersionId))
-    .where(and(eq(specs.ownerId, ownerId), eq(specs.name, name.toLowerCase()), isNull(deployments.deletedAt)))
-  return deployed
 }
 
 /** The AST of a version as uploaded. */

@@ -63,3 +63,14 @@ export const versionOf = async (
     .where(eq(builds.id, deployment.currentBuildId ?? 0))
   return row?.version
 }
+
+/** The version that a run of a person's spec is compared with, also while its deployment is stopped. */
+export const ownDeployedVersion = async (db: Orm, ownerId: number, name: string): Promise<VersionRow | undefined> => {
+  const isOwn = and(eq(specs.ownerId, ownerId), eq(specs.name, name.toLowerCase()), isNull(deployments.deletedAt))
+  const [deployment] = await db
+    .select({ currentBuildId: deployments.currentBuildId })
+    .from(deployments)
+    .innerJoin(specs, eq(specs.id, deployments.specId))
+    .where(isOwn)
+  return deployment && versionOf(db, deployment)
+}

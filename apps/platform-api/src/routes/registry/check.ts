@@ -2,7 +2,8 @@ import { json, z } from "@svc/openapi"
 import { authenticated, policies } from "../../auth/guard.ts"
 import { accountOwner, diffOf } from "../../compiler/compiler.ts"
 import { requestMs } from "../../db/database.ts"
-import { ofVersion, ownDeployedVersion } from "../../records/spec-versions.ts"
+import { ofVersion } from "../../records/spec-versions.ts"
+import { ownDeployedVersion } from "../../work/records.ts"
 import { access, astPayload, bodyCodes, createRoutes, jsonRequest, keyFailures, noStore } from "../api.ts"
 import { createRoute } from "../create-route.ts"
 import { largeBody, versionIn } from "../change.ts"
@@ -41,9 +42,9 @@ checkRoutes.openapi(checkStack, async (c) => {
       : undefined
   const about = { owner: accountOwner(principal), signal: c.req.raw.signal }
   const diff =
-    rested === undefined
-      ? stack && (await versions.compare(stack, ofVersion(prepared), about))
-      : await diffOf(compiler, ofVersion(rested), ofVersion(prepared), about)
+    stack === undefined
+      ? rested && (await diffOf(compiler, ofVersion(rested), ofVersion(prepared), about))
+      : await versions.compare(stack, ofVersion(prepared), about)
   const answer: z.infer<typeof checkAnswer> = {
     version: stack?.version ?? rested?.versionNumber ?? null,
     content_hash: prepared.contentHash,
