@@ -102,6 +102,11 @@ test("a person's key is stored next to the agent's; status shows both accounts, 
   ).toMatchObject({ code: 1 })
 })
 
+test("the name of somebody else's stack is rejected before a spec is made that could never be published", async () => {
+  await fails("push first.json --name Transfers", "stack-name-taken", "somebody else's")
+  expect(await done("specs")).toEqual([])
+})
+
 test("a rejected AST changes nothing, and its first errors are all printed", async () => {
   await writeFile(join(tool.home, "faulty.json"), '{"stack_name":"","entities":[{}]}')
   const refused = await svc("push faulty.json --name faulty --json")

@@ -11,8 +11,8 @@ import type {
 import { astFault } from "@svc/common/ast-file"
 import { isObject, type JsonObject, parseJson } from "@svc/common/json-object"
 import type { Context, Outcome } from "../command.ts"
-import { CliError, usageError } from "../errors.ts"
-import { registryName } from "../explore/stack.ts"
+import { CliError, onCode, usageError } from "../errors.ts"
+import { readEntry, registryName } from "../explore/stack.ts"
 import { changeRows } from "../explore/versions.ts"
 import { pairs, table } from "../output/table.ts"
 import { type Api, ask, readPages } from "../services/api.ts"
@@ -33,6 +33,24 @@ export const readAst = async (file: string): Promise<JsonObject> => {
   return ast
 }
 
+/** The caller's spec of this name. Specs that are shared with it are somebody else's. */
+export const specOf = async (api: Api, name: string): Promise<Spec | undefined> =>
+  (await readPages(api, ({ specs }, page) => specs.list(page))).find(
+    (spec) => spec.name === name.toLowerCase() && spec.shared_with !== undefined,
+  )
+
+/**
+ * The same, or undefined if the name is free. Throws stack-name-taken for somebody else's stack that the caller can see; of
+ * others the platform says so when it publishes.
+ */
+export const ownOrFree = async (api: Api, name: string): Promise<Spec | undefined> => {
+  const own = await specOf(api, name)
+  if (own !== undefined) return own
+  const found = await readEntry(api, name).catch(onCode("stack-not-found", () => undefined))
+  if (found !== undefined) throw new CliError("stack-name-taken", `${found.name} is somebody else's stack.`)
+  return undefined
+}
+
 /** Creates the spec with the AST, or changes it as the options say. Returns its id, and whether it has the AST already. */
 const prepareSpec = async (context: Context, api: Api, name: string, ast: JsonObject, message?: string) => {
   const { "websocket-url": url, visibility } = context.options
@@ -41,7 +59,7 @@ const prepareSpec = async (context: Context, api: Api, name: string, ast: JsonOb
     // The API rejects any other word.
     ...(visibility !== undefined && { visibility: visibility as NonNullable<NewSpec["visibility"]> }),
   }
-  const old = (await readPages(api, ({ specs }, page) => specs.list(page))).find((spec) => spec.name === name)
+  const old = await ownOrFree(api, name)
   if (old === undefined) {
     // One call creates it with its first version: if the AST is rejected, no empty spec remains.
     const spec: NewSpec = { name, ...changes, ...(message === undefined && { ast_payload: ast }) }

@@ -1,11 +1,11 @@
 import { stat } from "node:fs/promises"
-import type { Run, Spec } from "@svc/client"
+import type { Run } from "@svc/client"
 import { ToolError } from "@svc/mcp"
 import { z } from "zod"
-import { CliError, onCode } from "../../errors.ts"
+import { onCode } from "../../errors.ts"
 import { readEntry } from "../../explore/stack.ts"
-import { askCheck, publish, readAst } from "../../publish/push.ts"
-import { type Api, platformOf, readPages } from "../../services/api.ts"
+import { askCheck, ownOrFree, publish, readAst, specOf } from "../../publish/push.ts"
+import { type Api, platformOf } from "../../services/api.ts"
 import { largestFile } from "../../settings/files.ts"
 import { apiOfOwner } from "../../settings/key.ts"
 import { fitting, shortened } from "../result.ts"
@@ -32,18 +32,6 @@ const deployed = async (api: Api, { deployment_id: id }: Run) => {
   if (id === null) return { version: null, url: null }
   const { current_version: version, websocket_url: url } = await platformOf(api).deployments.get(id)
   return { version, url }
-}
-
-/** The caller's spec of this name. Specs that are shared with it are somebody else's. */
-const specOf = async (api: Api, name: string): Promise<Spec | undefined> =>
-  (await readPages(api, ({ specs }, page) => specs.list(page))).find(
-    (spec) => spec.name === name.toLowerCase() && spec.shared_with !== undefined,
-  )
-
-/** Throws stack-name-taken for a stack that the caller can see. Of others the platform says so when it publishes. */
-const checkFree = async (api: Api, name: string): Promise<void> => {
-  const found = await readEntry(api, name).catch(onCode("stack-not-found", () => undefined))
-  if (found !== undefined) throw new CliError("stack-name-taken", `${found.name} is somebody else's stack.`)
 }
 
 export const publishingTools = [
@@ -75,7 +63,7 @@ export const publishingTools = [
       const api = await apiOfOwner(given)
       await checkFile(path)
       const ast = await readAst(path)
-      if ((await specOf(api, stack)) === undefined) await checkFree(api, stack)
+      await ownOrFree(api, stack)
       const checked = await askCheck(api, stack, ast)
       const { version: before, verdict, bump, changes } = checked
       const isFit = isAllowed || verdict !== "breaking"
