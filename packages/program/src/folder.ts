@@ -3,6 +3,7 @@ import { dirname } from "node:path"
 import { type Finding, fail, pass, warn } from "./doctor.ts"
 
 const MiB = 2 ** 20
+const elsewhere = "Set SVC_DATA_DIR to a folder that can be written to."
 
 const nearestFolder = (path: string): string => (existsSync(path) ? path : nearestFolder(dirname(path)))
 
@@ -11,13 +12,12 @@ export const checkFolder = (check: string, path: string): readonly Finding[] => 
   const folder = nearestFolder(path)
   const stats = statSync(folder)
   const { mode, uid } = stats
-  if (!stats.isDirectory())
-    return [fail(check, `${folder} isn't a folder`, "Set SVC_DATA_DIR to a folder that can be written to.")]
+  if (!stats.isDirectory()) return [fail(check, `${folder} isn't a folder`, elsewhere)]
   try {
     accessSync(folder, constants.W_OK | constants.X_OK)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EROFS")
-      return [fail(check, `the disk of ${folder} is read-only`, "Set SVC_DATA_DIR to a folder that can be written to.")]
+      return [fail(check, `the disk of ${folder} is read-only`, elsewhere)]
     return [fail(check, `this user can't write to ${folder}`, `Make it the service's own: chown, mode 0700.`)]
   }
   if (folder === path && (mode & 0o002) !== 0)

@@ -113,7 +113,7 @@ const show = (context: Context, { answer }: Minted): Outcome<NewKeys> => {
 
 /** Stores the key that `make` returns instead of the current one. That it can be stored is tested before `make` runs. */
 const store = async (context: Context, make: () => Promise<Minted>, then: string): Promise<Outcome<Stored>> => {
-  let stored: Minted | undefined
+  let stored: Omit<Minted, "answer"> | undefined
   const replace = async ({ credentials, save }: OpenCredentials): Promise<Outcome<Stored>> => {
     const { answer, api, revokes } = await make()
     const { key, message: _message, ...rest } = answer
@@ -130,7 +130,7 @@ const store = async (context: Context, make: () => Promise<Minted>, then: string
     if (copy !== undefined) context.note(`The old credentials are in ${copy}.`)
     context.note(`The key is stored in ${credentialsFile(context.folder)}. ${then}`)
     noteEnvironmentKey(context)
-    stored = { answer, api: { ...api, key }, revokes }
+    stored = { api: { ...api, key }, revokes }
     return minted(answer, keyHint(key), { ...rest, key_hint: keyHint(key) })
   }
   const outcome = await changeCredentials(context.folder, (open) => despiteSignals(context, () => replace(open)))
