@@ -1,4 +1,5 @@
 // Loaded when a view is first watched with a filter.
+import { lastSegment } from "@svc/common/rust-path"
 import type { StackSchema } from "../generated/answers.ts"
 import { isObject } from "../http/json.ts"
 import type { Watched } from "./stream-watch.ts"
@@ -51,8 +52,6 @@ const bare = (type: string): string => {
   const inner = /^Option<(.*)>$/.exec(text)?.[1]
   return inner === undefined ? text : bare(inner)
 }
-
-const lastSegment = (path: string): string | undefined => path.split("::").pop()
 
 /** The type of what a value of this type has at this path; undefined if there is nothing. */
 const typeIn = (types: StackSchema["types"], type: string, [name, ...rest]: readonly string[]): string | undefined => {

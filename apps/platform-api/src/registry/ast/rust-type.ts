@@ -53,8 +53,3 @@ export const optionContent = (compact: string): string | undefined => {
 
 /** Every name in a compact type, with its path: `Vec<a::B>` gives `Vec` and `a::B`. */
 export const namesIn = (compact: string): string[] => compact.match(/[\p{L}\p{N}_]+(?:::[\p{L}\p{N}_]+)*/gu) ?? []
-
-export const lastSegment = (name: string): string => {
-  const cut = name.lastIndexOf("::")
-  return cut < 0 ? name : name.slice(cut + 2)
-}

@@ -1,6 +1,7 @@
+import { lastSegment } from "@svc/common/rust-path"
 import type { Ast, AstIdl, AstTypeDefinition } from "../ast/ast-shape.ts"
 import { fieldSpelling, type NamedType, rustSpelling } from "../ast/idl-type.ts"
-import { compactType, lastSegment, maxTypeDepth, namesIn, nestingOf } from "../ast/rust-type.ts"
+import { compactType, maxTypeDepth, namesIn, nestingOf } from "../ast/rust-type.ts"
 
 type Struct = { readonly name: string; readonly kind: "struct"; readonly fields: readonly NamedType[] }
 type Enum<V> = { readonly name: string; readonly kind: "enum"; readonly variants: readonly V[] }

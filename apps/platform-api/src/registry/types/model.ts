@@ -2,7 +2,7 @@
 import type { SchemaView, Shape } from "../schema/derive-schema.ts"
 import type { Variant } from "../schema/derive-types.ts"
 import type { NamedType } from "../ast/idl-type.ts"
-import { lastSegment } from "../ast/rust-type.ts"
+import { lastSegment } from "@svc/common/rust-path"
 import { nullable, type TypeNode, typeNode } from "./type-node.ts"
 
 export type Member = { readonly key: string; readonly value: TypeNode | Nested }

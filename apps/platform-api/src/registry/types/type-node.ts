@@ -1,5 +1,6 @@
 // Converts Rust types to what a stream's JSON contains.
-import { compactType, lastSegment } from "../ast/rust-type.ts"
+import { lastSegment } from "@svc/common/rust-path"
+import { compactType } from "../ast/rust-type.ts"
 
 export type TypeNode =
   | { readonly kind: "plain"; readonly type: "boolean" | "float" | "text" | "unknown" }
