@@ -63,8 +63,8 @@ export const recogniseKey = (text: string): KeyKind | undefined =>
 export const withoutKeys = (text: string): string => text.replaceAll(new RegExp(`${prefix}[0-9A-Za-z]+`, "g"), keyHint)
 
 /**
- * Whether `mintKey` made a recognised key with this secret. False for forged keys, and for keys from before keys had a
- * tag: it says that a look-up is worth its cost, never that a key is good.
+ * Whether `mintKey` made a recognised key with this secret. It says that a look-up is worth its cost, never that a key is
+ * good.
  */
 export const hasTag = (key: string, secret: Uint8Array): boolean =>
   tagOf(key.slice(0, -12), secret) === key.slice(-12, -6)
