@@ -9,6 +9,7 @@ import { beforeAll, expect, onTestFinished, test, vi } from "vitest"
 import { z } from "zod"
 
 import { serve } from "../apps/cli/test/server.ts"
+import { makeTool } from "../apps/cli/test/tool.ts"
 import { type Breakage, startBrokenStream } from "./broken-stream.ts"
 import { testInstance } from "./start-service.ts"
 import { createWallet } from "@svc/testing/wallet"
@@ -38,28 +39,20 @@ beforeAll(async () => {
   )
 })
 
-const tool = join(import.meta.dirname, "../apps/cli/dist/svc.mjs")
-const start = (args: readonly string[], apiUrl = instance.apiUrl) =>
-  startProcess(process.execPath, [tool, ...args], {
-    env: { SVC_API_URL: apiUrl, SVC_API_KEY: key, XDG_CONFIG_HOME: instance.folder },
-  })
-const svc = async (...args: string[]) => {
-  const { exited, stdout, stderr } = start(args)
-  return { code: await exited, stdout: stdout(), stderr: stderr() }
-}
+const file = join(import.meta.dirname, "../apps/cli/dist/svc.mjs")
+const tool = await makeTool()
+const svc = (args: readonly string[], apiUrl = instance.apiUrl) =>
+  tool.svc(args, { env: { SVC_API_URL: apiUrl, SVC_API_KEY: key } })
 const check = async (target: string, options: readonly string[] = [], apiUrl = instance.apiUrl) => {
-  const { exited, stdout, stderr } = start(
-    ["stream", "check", target, "--stack", "transfers", "--json", ...options],
-    apiUrl,
-  )
-  const code = await exited
-  expect(stderr()).toBe("")
-  const { rules, ...counts } = report.parse(JSON.parse(stdout()))
+  const args = ["stream", "check", target, "--stack", "transfers", "--json", ...options]
+  const { code, stdout, stderr } = await svc(args, apiUrl)
+  expect(stderr).toBe("")
+  const { rules, ...counts } = report.parse(JSON.parse(stdout))
   return { code, ...counts, failed: rules.filter(({ result }) => result === "fail") }
 }
 
 test("svc watch --once prints the snapshot of the stack's first view, one object per line, and ends", async () => {
-  const { code, stdout } = await svc("watch", "transfers", "--once")
+  const { code, stdout } = await svc(["watch", "transfers", "--once"])
   const lines = stdout
     .trimEnd()
     .split("\n")
@@ -71,13 +64,13 @@ test("svc watch --once prints the snapshot of the stack's first view, one object
   expect(slots).toEqual([...slots].sort((a, b) => Number(b - a)))
   const [newest] = lines
   expect(
-    await svc("watch", "transfers", "SolTransfer/state", "--key", newest?.key ?? "", "--once", "--json"),
+    await svc(["watch", "transfers", "SolTransfer/state", "--key", newest?.key ?? "", "--once", "--json"]),
   ).toMatchObject({
     code: 0,
     stdout: `${JSON.stringify(newest)}\n`,
   })
-  expect((await svc("watch", "transfers", "--take", "1", "--once")).stdout).toBe(`${JSON.stringify(newest)}\n`)
-  expect(await svc("watch", "name-service", "--once")).toEqual({
+  expect((await svc(["watch", "transfers", "--take", "1", "--once"])).stdout).toBe(`${JSON.stringify(newest)}\n`)
+  expect(await svc(["watch", "name-service", "--once"])).toEqual({
     code: 0,
     stdout: "",
     stderr: "name-service NameRecord/recent has no records now.\n",
@@ -86,7 +79,7 @@ test("svc watch --once prints the snapshot of the stack's first view, one object
 
 test("svc watch says what is wrong, and what to do", async () => {
   const told = async (...args: string[]) => {
-    const { code, stderr } = await svc("watch", ...args)
+    const { code, stderr } = await svc(["watch", ...args])
     return [code, stderr.trimEnd()]
   }
   expect(await told("no-such-stack")).toEqual([1, expect.stringMatching(/Next: svc explore .*\(stack-not-found\)$/)])
@@ -104,7 +97,7 @@ test("svc watch says what is wrong, and what to do", async () => {
 test("svc watch ends after its reader closes the pipe", async () => {
   const bash = startProcess(
     "bash",
-    ["-c", `set -o pipefail; "$0" "$1" watch transfers | head -1`, process.execPath, tool],
+    ["-c", `set -o pipefail; "$0" "$1" watch transfers | head -1`, process.execPath, file],
     {
       env: { SVC_API_URL: instance.apiUrl, SVC_API_KEY: key },
     },
