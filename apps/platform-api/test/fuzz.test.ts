@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto"
 import { mintKey } from "@svc/keys"
 import { anyCharacter, full } from "@svc/testing"
 import fc from "fast-check"
-import { beforeAll, describe, expect, test, vi } from "vitest"
+import { beforeAll, expect, test, vi } from "vitest"
 import committed from "../openapi.json" with { type: "json" }
 import { replaced } from "./registry/shapes.ts"
-import { databaseKinds, testService } from "./service.ts"
+import { onBothDatabases, testService } from "./service.ts"
 import { broken, first, grown, newPerson } from "./work/person.ts"
 
 const requests = full ? 100_000 : 1000
@@ -122,7 +122,7 @@ const request = fc.record({
   isStranger: fc.nat(9).map((one) => one === 0),
 })
 
-describe.each(databaseKinds)("random requests on %s", (kind) => {
+onBothDatabases("random requests", (kind) => {
   const service = testService(kind, {
     SVC_FAILED_AUTH_PER_MINUTE: "0",
     SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type ResponseChecker, responseChecker, createTestDatabase, testRuntime } from "@svc/testing"
-import { expect, onTestFinished, vi } from "vitest"
+import { describe, expect, onTestFinished, vi } from "vitest"
 import { beforeTests } from "../../../test/start-service.ts"
 import type { Database } from "../src/db/database.ts"
 import { openServerDatabase } from "../src/db/server/server.ts"
@@ -146,6 +146,12 @@ export const startTestService = async (kind: DatabaseKind, env: Readonly<Record<
       remove()
     },
   }
+}
+
+/** Tests on a server's database and on the embedded one, which runs the same SQL: `pnpm test` leaves the second one out. */
+export const onBothDatabases = (name: string, tests: (kind: DatabaseKind) => void): void => {
+  describe(`${name} on postgres`, () => tests("postgres"))
+  describe(`${name} on embedded`, { tags: ["long"] }, () => tests("embedded"))
 }
 
 /** A service for all tests of a file or a block. */

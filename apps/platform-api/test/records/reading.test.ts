@@ -1,5 +1,5 @@
-import { beforeAll, describe, expect, test } from "vitest"
-import { beforeTests, databaseKinds, testService } from "../service.ts"
+import { beforeAll, expect, test } from "vitest"
+import { beforeTests, onBothDatabases, testService } from "../service.ts"
 import { newPerson } from "../work/person.ts"
 import { insertBuilds, insertedAt, insertRecords } from "./records.ts"
 
@@ -15,7 +15,7 @@ const missing = {
 }
 const paged = [...lists, "/api/specs/ID/versions", "/api/deployments/ID/events"]
 
-describe.each(databaseKinds)("reading records on %s", (kind) => {
+onBothDatabases("reading records", (kind) => {
   const service = testService(kind)
   const owner = beforeTests(() => service.signUp())
   const friend = beforeTests(() => service.signUp())

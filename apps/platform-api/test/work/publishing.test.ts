@@ -1,9 +1,9 @@
 import { gzipSync } from "node:zlib"
-import { describe, expect, test } from "vitest"
-import { beforeTests, databaseKinds, testService } from "../service.ts"
+import { expect, test } from "vitest"
+import { beforeTests, onBothDatabases, testService } from "../service.ts"
 import { broken, first, grown, newPerson } from "./person.ts"
 
-describe.each(databaseKinds)("publishing stacks on %s", (kind) => {
+onBothDatabases("publishing stacks", (kind) => {
   const service = testService(kind, {
     SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
     SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE: "0",
