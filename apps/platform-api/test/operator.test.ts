@@ -2,11 +2,13 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ConfigError } from "@svc/config"
 import { readSigningKeys } from "@svc/session-token"
+import { testRuntime } from "@svc/testing"
 import { beforeAll, describe, expect, test } from "vitest"
 import { folderOfFile } from "../../../test/folder-of-file.ts"
 import { readConfig } from "../src/config.ts"
 import { unavailable } from "../src/db/errors.ts"
 import { failureOf } from "../src/operator/failure.ts"
+import { startService } from "../src/service.ts"
 import { smallAst } from "./registry/small-ast.ts"
 import { command, operate, startProgram } from "./program.ts"
 import { testService } from "./service.ts"
@@ -15,27 +17,6 @@ const folder = folderOfFile()
 const env = { SVC_DATA_DIR: join(folder, "data") }
 const astFile = join(folder, "small.json")
 beforeAll(() => writeFileSync(astFile, JSON.stringify(smallAst())))
-
-const run = (line: string) => operate(line.split(" "), env)
-
-test("a command prints JSON; a mistake prints its code and exits with 1", async () => {
-  expect(await run("migrate")).toMatchObject({ code: 0, json: { applied: expect.any(Number) }, stderr: "" })
-  expect(await run("nonsense")).toMatchObject({
-    code: 1,
-    json: { code: "usage", error: expect.any(String) },
-    stderr: "",
-  })
-})
-
-test("what others wrote controls no terminal in what a command prints, and reads the same", async () => {
-  const description = "a\u009b31mb\u202ec\u200b\u{e0041}\u2028d"
-  const publish = `stack publish ${astFile} --name told --websocket-url wss://a.example/told --description`
-  expect(await operate([...publish.split(" "), description], env)).toMatchObject({ code: 0 })
-  const list = startProgram(["stack", "list"], env)
-  expect(await list.exited).toBe(0)
-  expect(list.stdout()).not.toMatch(/(?!\n)\p{Cc}|[\u200b\u2028\u202e\u{e0041}]/u)
-  expect(JSON.parse(list.stdout())).toContainEqual(expect.objectContaining({ name: "told", description }))
-})
 
 test("a command that the database or the role stops tells the next step", async () => {
   const away = await operate(["agent", "list"], { ...env, DATABASE_URL: "postgres://127.0.0.1:1/x" })
@@ -47,9 +28,9 @@ test("a command that the database or the role stops tells the next step", async 
   expect(failureOf(unavailable(denied))["error"]).toMatch(/permission denied.*role that owns the tables/)
 })
 
-test("a generated signing key can be used exactly as printed", async () => {
-  const { code, json } = await run("session-key generate")
-  expect(code).toBe(0)
+test("a command prints JSON: a generated signing key can be used exactly as printed", async () => {
+  const { code, json, stderr } = await operate(["session-key", "generate"], env)
+  expect([code, stderr]).toEqual([0, ""])
   const keys = await readSigningKeys(JSON.stringify(json))
   expect(keys.publicKeys).toHaveLength(1)
 })
@@ -58,6 +39,17 @@ describe("commands", () => {
   const service = testService("postgres")
 
   const told = (line: string) => command(service, line.split(" "))
+
+  test("what others wrote controls no terminal in what a command prints, and reads the same", async () => {
+    const description = "a\u009b31mb\u202ec\u200b\u{e0041}\u2028d"
+    const publish = `stack publish ${astFile} --name told --websocket-url wss://a.example/told --description`
+    expect(await command(service, [...publish.split(" "), description])).toMatchObject({ status: "published" })
+    const list = startProgram(["stack", "list"], { ...env, DATABASE_URL: service.databaseUrl })
+    expect(await list.exited).toBe(0)
+    expect(list.stdout()).not.toMatch(/(?!\n)\p{Cc}|[\u200b\u2028\u202e\u{e0041}]/u)
+    expect(JSON.parse(list.stdout())).toContainEqual(expect.objectContaining({ name: "told", description }))
+    expect(await told("stack unpublish told")).toMatchObject({ unpublished: true })
+  })
 
   test("every mistake has its code, and the error of an invalid AST has its path", async () => {
     const broken = join(folder, "broken.json")
@@ -90,6 +82,7 @@ describe("commands", () => {
   })
 
   test("agents, people, keys and stacks are managed, and the audit trail lists everything, newest first", async () => {
+    expect(await told("migrate")).toEqual({ applied: 0 })
     const agent = await service.signUp("203.0.113.77")
     expect(await told("agent list")).toMatchObject([{ slug: agent.slug, status: "active" }])
     expect(await told(`agent disable ${agent.slug}`)).toEqual({ slug: agent.slug, status: "disabled" })
@@ -214,9 +207,8 @@ test("all invalid settings are reported at once, without a secret", async () => 
 
 test("in production a server's database needs a signing key; elsewhere a missing one is a warning", async () => {
   const unreachable = { ...env, DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" }
-  const strict = startProgram([], { ...unreachable, NODE_ENV: "production" })
-  expect(await strict.exited).toBe(1)
-  expect(strict.stderr()).toMatch(/session-key generate/)
+  const strict = startService(testRuntime({ ...unreachable, NODE_ENV: "production" }))
+  await expect(strict).rejects.toThrow(/session-key generate/)
   const lax = startProgram([], unreachable)
   expect(await lax.exited).toBe(1)
   expect(lax.stdout()).toMatch(/replicas need the same signing key/)
