@@ -128,7 +128,7 @@ test("without an absolute XDG_CONFIG_HOME the files are in ~/.config; without a 
     JSON.stringify({ contexts: { one: { api_url: server.url } }, current: "one" }),
   )
   for (const folder of ["", "relative"]) {
-    expect((await tool.svcProcess(["explore"], { env: { XDG_CONFIG_HOME: folder } })).code).toBe(0)
+    expect((await tool.svc(["explore"], { env: { XDG_CONFIG_HOME: folder } })).code).toBe(0)
   }
   expect(server.received.length).toBe(2)
   const cwd = join(tool.home, "work")
@@ -142,19 +142,12 @@ test("without an absolute XDG_CONFIG_HOME the files are in ~/.config; without a 
   }
 })
 
-test("the bash completion completes commands, subcommands, options and names of stacks", async () => {
+test("commands, subcommands, options and names of stacks are completed, in bash by its script", async () => {
   const registry = await serve(() => ({ body: ["mining", "mints", "transfers", "mi$(id)"].map((name) => ({ name })) }))
   const { stdout: script } = await tool.svc(["completion", "bash"])
-  const file = await tool.file()
-  const complete = async (typed: string): Promise<string> => {
-    const words = ["svc", ...typed.split(" ")]
-    const line = `COMP_WORDS=(${words.map((word) => `"${word}"`).join(" ")}); COMP_CWORD=${words.length - 1}; _svc`
-    const program = `svc() { "${process.execPath}" "${file}" "$@"; }\n${script}\n${line}; echo "\${COMPREPLY[*]}"`
-    const env = { SVC_API_URL: registry.url, XDG_CONFIG_HOME: join(tool.home, "none") }
-    const ended = await runProgram("bash", ["--norc", "-c", program], { env })
-    expect(ended.stderr).toBe("")
-    return ended.stdout.trim()
-  }
+  const env = { SVC_API_URL: registry.url, XDG_CONFIG_HOME: join(tool.home, "none") }
+  const complete = async (typed: string): Promise<string> =>
+    (await tool.svc(["__complete", ...typed.split(" ")], { env })).stdout.trim().replaceAll("\n", " ")
   for (const [typed, found] of [
     ["ex", "explore"],
     ["keys ", "list mint publishable rotate disable enable revoke"],
@@ -168,6 +161,10 @@ test("the bash completion completes commands, subcommands, options and names of 
     ["send --id ", ""],
   ] as const)
     expect(await complete(typed), typed).toBe(found)
+  const line = 'COMP_WORDS=("svc" "lock" "mining" "m"); COMP_CWORD=3; _svc'
+  const program = `svc() { "${process.execPath}" "${await tool.file()}" "$@"; }\n${script}\n${line}; echo "\${COMPREPLY[*]}"`
+  const inBash = await runProgram("bash", ["--norc", "-c", program], { env })
+  expect(inBash).toEqual({ code: 0, stdout: "mining mints\n", stderr: "" })
   expect(registry.received.every(({ target }) => target === "/api/registry?limit=100")).toBe(true)
   await registry.close()
   expect(await complete("watch mi")).toBe("")
