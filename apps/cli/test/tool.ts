@@ -17,6 +17,11 @@ type CallOptions = {
   readonly cwd?: string
 }
 
+type SvcOptions = CallOptions & {
+  /** Text on the standard output after which the command is interrupted, as by Ctrl-C. */
+  readonly until?: string
+}
+
 type ProcessOptions = CallOptions & {
   /** The output that nobody reads. */
   readonly unread?: "stdout" | "stderr"
@@ -26,7 +31,7 @@ export type Tool = {
   /** A folder of this test's own; the settings folder is in it. */
   readonly home: string
   /** Runs the tool with nothing of the machine's settings: all but the process is as users have it. */
-  readonly svc: (args: readonly string[], options?: CallOptions) => Promise<Ended>
+  readonly svc: (args: readonly string[], options?: SvcOptions) => Promise<Ended>
   /** The tool as users have it, one bundled file. */
   readonly file: () => Promise<string>
   /** Runs that file in a process of its own, for what only a process shows. */
@@ -86,12 +91,17 @@ export const makeTool = async (): Promise<Tool> => {
   return {
     home,
     file,
-    svc: (args, { env = {}, stdin = "", cwd = home } = {}) =>
+    svc: (args, { env = {}, stdin = "", cwd = home, until } = {}) =>
       inFolder(cwd, async () => {
         const written = { stdout: "", stderr: "" }
+        let interrupt = (): void => {}
         const output = (name: keyof typeof written) => ({
           isTTY: false,
-          write: (text: string) => (written[name] += text) !== "",
+          write: (text: string) => {
+            written[name] += text
+            if (until !== undefined && written.stdout.includes(until)) interrupt()
+            return true
+          },
         })
         const code = await run({
           argv: args,
@@ -101,7 +111,10 @@ export const makeTool = async (): Promise<Tool> => {
           stdout: output("stdout"),
           stderr: output("stderr"),
           ...inputFrom(Readable.from([Buffer.from(stdin)], { objectMode: false })),
-          onInterrupt: () => () => {},
+          onInterrupt: (interrupted) => {
+            interrupt = interrupted
+            return () => {}
+          },
         })
         return { code, ...written }
       }),

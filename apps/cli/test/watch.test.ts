@@ -1,7 +1,6 @@
 import { once } from "node:events"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { startProcess } from "@svc/testing"
 import { afterAll, expect, test } from "vitest"
 import { WebSocketServer } from "ws"
 import type { Stream } from "@svc/client"
@@ -33,14 +32,10 @@ test("svc watch reports each reconnection once on standard error, and continues 
       if (connections < 3) socket.close(1012)
     })
   })
-  const child = startProcess(process.execPath, [await tool.file(), "watch", "transfers"], {
-    env: { SVC_API_URL: platform.url, SVC_API_KEY: "svc_ak_test", XDG_CONFIG_HOME: tool.home },
-  })
-  await child.waitFor(/"k3"/)
-  child.kill("SIGINT")
-  expect(await child.exited).toBe(0)
-  expect(child.stderr()).toBe("The connection was lost. Reconnecting…\n".repeat(2))
-  const lines = child.stdout().trim().split("\n")
+  const env = { SVC_API_URL: platform.url, SVC_API_KEY: "svc_ak_test" }
+  const { code, stdout, stderr } = await tool.svc(["watch", "transfers"], { env, until: '"k3"' })
+  expect([code, stderr]).toEqual([0, "The connection was lost. Reconnecting…\n".repeat(2)])
+  const lines = stdout.trim().split("\n")
   expect(
     lines.map((line) =>
       Object.values(JSON.parse(line) as object)
@@ -170,12 +165,8 @@ test("svc watch continues with the key that has replaced its own in the credenti
       void end()
     })
   })
-  const child = startProcess(process.execPath, [await tool.file(), "watch", "transfers"], {
-    env: { SVC_API_URL: api.url, XDG_CONFIG_HOME: tool.home },
-  })
-  await child.waitFor(/"left 1"/)
-  child.kill("SIGINT")
-  expect(await child.exited).toBe(0)
+  const env = { SVC_API_URL: api.url, XDG_CONFIG_HOME: tool.home }
+  expect(await tool.svc(["watch", "transfers"], { env, until: '"left 1"' })).toMatchObject({ code: 0 })
 })
 
 test("svc watch --once fails if no snapshot comes in the time of --for: the view isn't empty", async () => {
