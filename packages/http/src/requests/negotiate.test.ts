@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { acceptsGzip, matchesETag } from "./negotiate.ts"
+import { acceptsGzip, matchesETag, wantsEventStream } from "./negotiate.ts"
 
 test.each([
   [undefined, false],
@@ -29,4 +29,21 @@ test.each([
   ["", false],
 ])("an If-None-Match of %j matches: %j", (header, named) => {
   expect(matchesETag(header, ['"a"', '"b"'])).toBe(named)
+})
+
+test.each([
+  [undefined, false],
+  ["*/*", false],
+  ["application/json", false],
+  ["text/event-stream", true],
+  ["TEXT/EVENT-STREAM", true],
+  ["text/event-stream, */*", true],
+  ["text/event-stream, application/json", false],
+  ["application/json, text/event-stream", false],
+  ["application/json;q=0.5, text/event-stream", true],
+  ["application/json, text/event-stream;q=0.9", false],
+  ["text/event-stream;q=0", false],
+  ["text/*", false],
+])("an Accept of %s asks for a stream: %s", (accept, wanted) => {
+  expect(wantsEventStream(accept)).toBe(wanted)
 })
