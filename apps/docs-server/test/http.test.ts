@@ -71,7 +71,8 @@ test.each([
   expect(headers.get("vary")).toBe("Accept, Accept-Encoding")
   expect(headers.get("x-content-type-options")).toBe("nosniff")
   expect(headers.get("access-control-allow-origin")).toBe("*")
-  expect(headers.get("access-control-expose-headers")).toBe("Mcp-Session-Id, X-Request-Id")
+  const exposed = ["Mcp-Session-Id", ...Object.keys(committed.components.headers)]
+  expect(headers.get("access-control-expose-headers")).toBe(exposed.join(", "))
   expect(headers.get("x-request-id")).toMatch(/.{8}/)
   if (type !== "application/json; charset=utf-8")
     expect(headers.get("link")).toBe('</llms.txt>; rel="describedby", </openapi.json>; rel="service-desc"')

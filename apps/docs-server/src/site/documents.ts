@@ -1,11 +1,12 @@
 import { promisify } from "node:util"
 import { brotliCompress, constants, gzip } from "node:zlib"
 import { hashOf } from "../corpus/corpus.ts"
+import { headers as described } from "../routes/describe-route.ts"
 
 /** On every answer: these documents are for any page and any agent to read. */
 export const commonHeaders = {
   "Access-Control-Allow-Origin": "*",
-  "Access-Control-Expose-Headers": "Mcp-Session-Id, X-Request-Id",
+  "Access-Control-Expose-Headers": ["Mcp-Session-Id", ...Object.keys(described)].join(", "),
   "X-Content-Type-Options": "nosniff",
 } as const
 
