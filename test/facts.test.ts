@@ -6,6 +6,7 @@ import { expect, test } from "vitest"
 import facts from "../apps/docs-server/facts.json" with { type: "json" }
 import { originsPerKey } from "../apps/platform-api/src/db/schema/index.ts"
 import { routes } from "../apps/relay/src/routes/table.ts"
+import { services } from "../infra/services.ts"
 import { makeFacts } from "../scripts/facts.ts"
 
 const root = join(import.meta.dirname, "..")
@@ -57,6 +58,15 @@ test("pages contain no handwritten numbers of the code, and other texts have the
         .map(([sentence]) => `${file}: "${sentence}": ${what}, ${value}`),
     )
   })
+  expect(wrong).toEqual([])
+})
+
+test("each port of a service in a text is its default", () => {
+  const ports = new Set(services.map(({ defaultPort }) => String(defaultPort)))
+  const texts = tracked.filter((file) => /\.(?:md|ya?ml|cfg|conf|example)$|Caddyfile$/.test(file))
+  const wrong = texts.flatMap((file) =>
+    (read(file).match(/\b400[1-9]\b/g) ?? []).filter((port) => !ports.has(port)).map((port) => `${file}: ${port}`),
+  )
   expect(wrong).toEqual([])
 })
 

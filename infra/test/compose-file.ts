@@ -6,6 +6,7 @@ export type ComposeService = {
   readonly image?: string
   readonly user?: string
   readonly read_only?: boolean
+  readonly stop_grace_period?: string
   readonly cap_drop?: readonly string[]
   readonly security_opt?: readonly string[]
   readonly entrypoint?: readonly string[]

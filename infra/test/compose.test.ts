@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 
 import { services as table } from "../services.ts"
 import { type ComposeService, readCompose, readInfra as read } from "./compose-file.ts"
-import { apps, envEntries, image as ofImage, readers } from "./settings.ts"
+import { apps, drainSeconds, envEntries, image as ofImage, readers } from "./settings.ts"
 
 const filledIn = new Set<string>()
 const compose = readCompose("compose.yaml", filledIn)
@@ -83,6 +83,10 @@ describe.each(apps)("%s", (app) => {
     expect(env_file).toEqual([`env/${app}.env`])
     const fromFile = Object.fromEntries(envEntries(read(`env/${app}.env.example`)))
     await expect(Promise.resolve(readers[app]({ ...ofImage, ...fromFile, ...environment }))).resolves.toBeDefined()
+  })
+
+  test("has time to finish before it is killed", () => {
+    expect(Number.parseInt(service(app).stop_grace_period ?? "", 10)).toBeGreaterThan(drainSeconds[app])
   })
 
   test("trusts exactly the addresses that its proxy forwards", () => {

@@ -5,11 +5,10 @@ import { beforeEach, describe, expect, test } from "vitest"
 import { parse } from "yaml"
 import { z } from "zod"
 
-import { readConfig as readRelayConfig } from "../../apps/relay/src/config.ts"
 import { typeProblems } from "./kubernetes-types.ts"
 import { type Labels, lookUp, noKubectl, renderKustomization, selects } from "./kustomization.ts"
 import { services } from "../services.ts"
-import { apps, image, readers, secrets, settingNames } from "./settings.ts"
+import { apps, drainSeconds, image, readers, secrets, settingNames } from "./settings.ts"
 
 beforeEach(({ skip }) => skip(noKubectl, "kubectl is missing"))
 const scrape = z.object({
@@ -60,6 +59,14 @@ test("no manifest contains a secret, and every object has a unique name", () => 
   expect(new Set(names).size).toBe(names.length)
 })
 
+test("self-hosting.md has the time that each pod has to stop", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../apps/docs-server/content/self-hosting.md"), "utf8")
+  const graces = (["platform-api", "relay", "docs-server"] as const).map(
+    (name) => pod(name).spec.terminationGracePeriodSeconds,
+  )
+  expect(page).toContain(`| \`terminationGracePeriodSeconds\` | ${graces.join(" | ")} |`)
+})
+
 test("the relay is one process at any time, and may be moved off a node", () => {
   const { spec } = find("Deployment", "relay")
   expect(spec).toMatchObject({ replicas: 1, strategy: { type: "Recreate" } })
@@ -76,11 +83,6 @@ test.each(["docs-server", "platform-api"])("%s stays up through rollouts and dra
   expect(own.map(({ spec: budget }) => budget?.maxUnavailable)).toEqual([1])
 })
 
-// Seconds from SIGTERM to the end: running requests, and what is sent after them.
-const { timeoutMs } = await readRelayConfig({})
-const relayDrain = Math.max(...Object.values(timeoutMs)) / 1000 + 0.5
-const drains = { "docs-server": 5, relay: relayDrain + 5 + 5, "platform-api": 10 }
-
 describe.each(apps)("%s", (name) => {
   test("is alive while its process responds, and gets requests while it can work", () => {
     const livePath = services.find(({ folder }) => folder === `apps/${name}`)?.livePath
@@ -96,7 +98,7 @@ describe.each(apps)("%s", (name) => {
     const { spec, container } = pod(name)
     const [command, seconds] = container.lifecycle?.preStop?.exec?.command ?? []
     expect(command).toBe("sleep")
-    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + drains[name] + 2)
+    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + drainSeconds[name] + 2)
   })
 
   test("starts with the example's settings, whose names it all reads", async () => {

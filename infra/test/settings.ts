@@ -1,6 +1,6 @@
 // The settings that each service reads, found by running the code that reads them.
-import { readConfig as readDocsConfig } from "../../apps/docs-server/src/config.ts"
-import { readSettings as readPlatformSettings } from "../../apps/platform-api/src/config.ts"
+import { drainMs as docsDrainMs, readConfig as readDocsConfig } from "../../apps/docs-server/src/config.ts"
+import { drainMs as platformDrainMs, readSettings as readPlatformSettings } from "../../apps/platform-api/src/config.ts"
 import { readConfig as readRelayConfig } from "../../apps/relay/src/config.ts"
 
 import type { App } from "../services.ts"
@@ -12,6 +12,15 @@ export const readers: Readonly<Record<App, (env: Environment) => unknown>> = {
   "docs-server": readDocsConfig,
   relay: readRelayConfig,
   "platform-api": readPlatformSettings,
+}
+
+const { timeoutMs } = await readRelayConfig({})
+
+/** How long each service takes at most to stop; the relay then waits for its usage records and telemetry. */
+export const drainSeconds: Readonly<Record<App, number>> = {
+  "docs-server": docsDrainMs / 1000,
+  relay: Math.max(...Object.values(timeoutMs)) / 1000 + 0.5 + 5 + 5,
+  "platform-api": platformDrainMs / 1000,
 }
 
 /** The variables that the images set, and those in the secrets of a cluster. */

@@ -5,6 +5,9 @@ import { serviceFields } from "@svc/http"
 import { z } from "zod"
 import facts from "../facts.json" with { type: "json" }
 
+/** How long requests may go on after the service is told to stop. */
+export const drainMs = 5000
+
 const appFolder = join(import.meta.dirname, "..")
 
 // Whoever reads a page reads this key: a secret one must never get there.

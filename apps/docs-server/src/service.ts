@@ -6,7 +6,7 @@ import { startTelemetry } from "@svc/telemetry"
 import manifest from "../package.json" with { type: "json" }
 import { noStore, unreadableResponse } from "./answers.ts"
 import { createApp } from "./app.ts"
-import { type Config, ownContent, ownFacts, readConfig } from "./config.ts"
+import { type Config, drainMs, ownContent, ownFacts, readConfig } from "./config.ts"
 import { type Corpus, CorpusError, hashOf, loadCorpus } from "./corpus/corpus.ts"
 import { createGuard } from "./guard.ts"
 import { createDocsServer } from "./mcp/mcp.ts"
@@ -21,7 +21,6 @@ import { folderState, watchFolder } from "./corpus/watch.ts"
 
 const { version } = manifest
 
-const drainMs = 5000
 const localChainUrl = "http://localhost:8899"
 
 /** What is missing, by the path of the probe, while the pages are being read. */

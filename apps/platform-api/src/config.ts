@@ -6,6 +6,9 @@ import { isLoopback } from "@svc/common/loopback"
 import { normaliseWebsocketUrl } from "./registry/websocket-url.ts"
 import { readGivenKeys } from "./signing-keys.ts"
 
+/** How long requests may go on after the service is told to stop. */
+export const drainMs = 10_000
+
 const appFolder = fileURLToPath(new URL("..", import.meta.url))
 
 type Env = Readonly<Record<string, string | undefined>>

@@ -14,7 +14,7 @@ import { createUsageCounter, forgetUsage } from "./auth/usage.ts"
 import { createUseTracker } from "./auth/use-tracker.ts"
 import { startBackgroundTasks } from "./background-tasks.ts"
 import { createCompiler } from "./compiler/compiler.ts"
-import { hookSecretsIn, readConfig } from "./config.ts"
+import { drainMs, hookSecretsIn, readConfig } from "./config.ts"
 import { compareClocks } from "./db/server/clock.ts"
 import { requestMs } from "./db/database.ts"
 import { openDatabase } from "./db/open.ts"
@@ -36,7 +36,6 @@ import { keepSigningKeys } from "./signing-keys.ts"
 const { version } = manifest
 
 const statementMs = 1500
-const drainMs = 10_000
 export const compileMs = 10_000
 const pruneMs = 3_600_000
 const maxExhausted = 100_000
