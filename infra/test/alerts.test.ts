@@ -213,15 +213,15 @@ const hasPromtool = spawnSync("promtool", ["--version"]).status === 0
 test.skipIf(!hasPromtool && process.env["CI"] !== "true")(
   "every alert fires when it should, and its cases fail if a metric or label value is renamed",
   () => {
-    const { status, stdout, stderr } = promtool(rules.map((rule) => writeCases(rule, rule.alert)))
+    const { status, stdout, stderr } = promtool(rules.map((one) => writeCases(one, one.alert)))
     expect(status === 0 ? "" : `${stdout}${stderr}`).toBe("")
-    const files = rules.flatMap((rule) => {
-      const metrics = rule.expr.match(/\b(?:svc|http|nodejs|process)_\w+\b(?!!?=~?")|\bup\b/g) ?? []
-      const values = [...rule.expr.matchAll(/[^!]=~?("[^"]+")/g)].map(([, value = ""]) => value)
+    const files = rules.flatMap((one) => {
+      const metrics = one.expr.match(/\b(?:svc|http|nodejs|process)_\w+\b(?!!?=~?")|\bup\b/g) ?? []
+      const values = [...one.expr.matchAll(/[^!]=~?("[^"]+")/g)].map(([, value = ""]) => value)
       expect(metrics.length).toBeGreaterThan(0)
       return [...new Set([...metrics, ...values])].map((name, index) => {
         const dead = name.startsWith('"') ? '"dead"' : "dead"
-        return writeCases({ ...rule, expr: rule.expr.replaceAll(name, dead) }, `${rule.alert}-${index}`)
+        return writeCases({ ...one, expr: one.expr.replaceAll(name, dead) }, `${one.alert}-${index}`)
       })
     })
     // It reports a failure elsewhere: only a rule that passes has a verdict here.
