@@ -14,6 +14,8 @@ import { tools } from "../apps/docs-server/src/mcp/tools.ts"
 import { visibilities } from "../apps/platform-api/src/db/schema/index.ts"
 import { errors as platformErrors } from "../apps/platform-api/src/errors.ts"
 import { lifeCycles } from "../apps/platform-api/src/records/transitions.ts"
+import { rustSpelling } from "../apps/platform-api/src/registry/ast/idl-type.ts"
+import { type TypeNode, typeNode } from "../apps/platform-api/src/registry/types/type-node.ts"
 import { hookBody } from "../apps/platform-api/src/work/steps/hook-call.ts"
 import { errors as relayErrors } from "../apps/relay/src/errors.ts"
 import { clientMessage } from "../packages/local-stream/src/server/connection.ts"
@@ -24,6 +26,7 @@ import { symbols } from "../apps/cli/src/stream/where.ts"
 import { exits } from "../apps/cli/src/usage/help.ts"
 import { operators as astOperators } from "../packages/common/src/ast-operators.ts"
 import { operators } from "../packages/client/src/stream/where.ts"
+import { primitives } from "../packages/local-stream/src/stack/codecs.ts"
 import { faults } from "../packages/local-stream/src/server/faults.ts"
 import { sessionClaims, sessionScopes } from "../packages/session-token/src/claims.ts"
 
@@ -153,6 +156,21 @@ test("the skill lists every operator of an AST, with its spellings and kind", ()
     Object.entries<readonly string[]>(names).map(([name, others]) => [name].concat(others, kind)),
   )
   expect(told).toEqual(known)
+})
+
+test("svc-consume has the TypeScript of each simple type that the local stream decodes", () => {
+  const inTypeScript = (node: TypeNode): string => {
+    if (node.kind !== "plain") return node.kind === "integer" ? "number" : node.kind === "digits" ? "string" : node.kind
+    return { boolean: "boolean", float: "number", text: "string", unknown: "unknown" }[node.type]
+  }
+  const { rows } = tableOf("skills/svc-consume/SKILL.md", "1. Explore before you write code", "`rust_type`")
+  const told = new Map(
+    rows.flatMap(([types = "", written = ""]) => codeIn(types).map((type) => [type, codeIn(written)[0]] as const)),
+  )
+  const types = [...primitives.keys()].map((name) => rustSpelling(name))
+  expect(types.map((type) => [type, told.get(type)])).toEqual(
+    types.map((type) => [type, inTypeScript(typeNode(type, new Set()))]),
+  )
 })
 
 test.each(["registry.md", "skills/svc-consume/SKILL.md"])("%s has all parts of a view's schema", (page) => {

@@ -8,7 +8,8 @@ import { textOf, Unsupported, type Value } from "./value.ts"
 export type ValueDecoder = Decoder<Value>
 
 const bits = ["8", "16", "32", "64", "128", "256"] as const
-const primitives = new Map<string, ValueDecoder>([
+/** By their names in an IDL. */
+export const primitives: ReadonlyMap<string, ValueDecoder> = new Map<string, ValueDecoder>([
   ...bits.map((size) => [`u${size}`, kit[`getU${size}Decoder`]()] as const),
   ...bits.map((size) => [`i${size}`, kit[`getI${size}Decoder`]()] as const),
   ["f32", kit.getF32Decoder()],
