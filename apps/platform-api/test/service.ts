@@ -150,8 +150,10 @@ export const startTestService = async (kind: DatabaseKind, env: Readonly<Record<
 
 /** Tests on a server's database and on the embedded one, which runs the same SQL: `pnpm test` leaves the second one out. */
 export const onBothDatabases = (name: string, tests: (kind: DatabaseKind) => void): void => {
-  describe(`${name} on postgres`, () => tests("postgres"))
-  describe(`${name} on embedded`, { tags: ["long"] }, () => tests("embedded"))
+  for (const kind of databaseKinds)
+    describe(`${name} on ${kind}`, { tags: kind === "embedded" ? ["long"] : [] }, () => {
+      tests(kind)
+    })
 }
 
 /** A service for all tests of a file or a block. */
