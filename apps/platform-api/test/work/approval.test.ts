@@ -77,6 +77,20 @@ test("deleting a deployment leaves the name to a build that waits for approval",
   expect((await owner.endOfBuild(build)).status).toBe("completed")
 })
 
+test("stopping a deployment ends the builds and runs that would bring its stack back", async () => {
+  const spec = await owner.newSpec("stopped", { ast_payload: first, visibility: "private" })
+  const { deployment_id } = await owner.published(spec.id, undefined)
+  expect((await owner.call("PUT", `/api/specs/${spec.id}`, { visibility: "public" })).status).toBe(200)
+  const build = await waiting(owner, spec.id, "stopped")
+  const run = await owner.publish(spec.id, undefined, { approval: true })
+  await owner.until(`/api/automation/runs/${run.id}`, "waiting")
+  await owner.turn(deployment_id, "stop")
+  const message = "its deployment was stopped"
+  const ended = await owner.get(`/api/builds/${build}`)
+  expect([ended.status, ended.status_message]).toEqual(["failed", message])
+  expect((await owner.get(`/api/automation/runs/${run.id}`)).error_code).toBe("deployment-stopped")
+})
+
 test("a spec that is renamed while its build waits reserves only the new name", async () => {
   const spec = await owner.newSpec("before", { ast_payload: first })
   const build = await waiting(owner, spec.id, "before")

@@ -10,6 +10,7 @@ import { deleteDeployment } from "../../work/endings.ts"
 import { moveDeployment } from "../../work/events.ts"
 import { addJob } from "../../work/queue/jobs.ts"
 import type { DeploymentRow } from "../../work/records.ts"
+import { endWorkOf } from "../../work/steps/run.ts"
 import { createRoutes, idPath, jsonRequest, keyFailures, nothing, prose, recordNumber } from "../api.ts"
 import { createRoute } from "../create-route.ts"
 import { change, changeFailures, changing, changingWithBody, deployCodes, firstLook } from "../change.ts"
@@ -75,6 +76,9 @@ const operation = (
       const deployment = await ownDeployment(tx, userId, id)
       const settledStatus = requireState(deployment, verb, done)
       const { currentBuildId: buildId, ownerId, specId } = deployment
+      if (verb === "stop") {
+        await endWorkOf(tx, specId, { code: "deployment-stopped", message: "its deployment was stopped" }, at)
+      }
       const event = { at, eventType: verb, buildId, actor: "user", message } as const
       const operationId = await moveDeployment(tx, id, "updating", event)
       await tx.update(deployments).set({ operation: verb, operationId, settledStatus }).where(eq(deployments.id, id))

@@ -1,6 +1,6 @@
 // A publish run takes a version to readers step by step, and can wait for approval.
-import { and, asc, eq, type Orm } from "../../db/database.ts"
-import { runs, runSteps, stacks } from "../../db/schema/index.ts"
+import { and, asc, eq, type Orm, orm } from "../../db/database.ts"
+import { builds, runs, runSteps, stacks } from "../../db/schema/index.ts"
 import { lifeCycles } from "../../records/transitions.ts"
 import { AstTooLarge } from "../../registry/ast/document-fault.ts"
 import { lineOfSpec } from "../../registry/publication.ts"
@@ -51,11 +51,23 @@ export const cancelRun = async (tx: Orm, run: RunRow, at: Date): Promise<void> =
   await endRun(tx, run, "cancelled", at)
 }
 
-/** Ends a run whose spec is deleted. */
-export const failRun = (tx: Orm, run: RunRow, message: string, at: Date): Promise<void> =>
-  run.status === "queued"
-    ? endRun(tx, run, "cancelled", at)
-    : endRun(tx, run, "failed", at, { code: "spec-deleted", message })
+/** Ends the unfinished builds and runs of a spec whose jobs are locked: nothing of what began before may publish it. */
+export const endWorkOf = async (
+  tx: Orm,
+  specId: number,
+  error: { readonly code: string; readonly message: string },
+  at: Date,
+): Promise<void> => {
+  // First, because this returns a deployment in progress to its previous status.
+  const open = and(eq(builds.specId, specId), orm.notInArray(builds.status, lifeCycles.build.ended))
+  for (const build of await tx.select().from(builds).where(open).for("no key update")) {
+    await endBuild(tx, build, "failed", error.message, at)
+  }
+  const going = and(eq(runs.specId, specId), orm.notInArray(runs.status, lifeCycles.run.ended))
+  for (const run of await tx.select().from(runs).where(going).for("no key update")) {
+    await (run.status === "queued" ? endRun(tx, run, "cancelled", at) : endRun(tx, run, "failed", at, error))
+  }
+}
 
 export const runHandler = ({ now, diffToDeployed }: WorkContext): Handlers["run"] => {
   const fail = async (tx: Orm, run: RunRow, step: RunStepName, code: string, message: string): Promise<Outcome> => {
