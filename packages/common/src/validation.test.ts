@@ -11,4 +11,6 @@ test("the first failure has its path, and an unknown key its own", () => {
     reason: expect.stringMatching(/^is not a known field; the known fields are /),
   })
   expect(failureOf([])).toEqual({ path: "", reason: "must be an object" })
+  const none = z.safeParse(z.strictObject({}), { x: 1 }, inOwnWords).error
+  expect(none && firstFailure(none)).toEqual({ path: "x", reason: "is not a known field; there are none" })
 })

@@ -36,7 +36,7 @@ const namesOf = (schema: unknown): readonly string[] =>
   schema instanceof Object && "shape" in schema && schema.shape instanceof Object ? Object.keys(schema.shape) : []
 
 const unknownField = (key: string, known: readonly string[]): string => {
-  if (known.length === 0) return `${unknownMember}; no field is`
+  if (known.length === 0) return `${unknownMember}; there are none`
   const near = closeTo(key, known)
   return `${unknownMember}; ${near === undefined ? `the known fields are ${known.join(", ")}` : `did you mean ${near}?`}`
 }
@@ -80,7 +80,7 @@ export const failuresIn = (error: z.ZodError): ValidationFailure[] =>
     issue.code === "unrecognized_keys"
       ? issue.keys.map((key) => ({
           path: pathText([...issue.path, key]),
-          reason: unknownField(key, issue.message.split(",")),
+          reason: unknownField(key, issue.message.split(",").filter(Boolean)),
         }))
       : [{ path: pathText(issue.path), reason: issue.message }],
   )
