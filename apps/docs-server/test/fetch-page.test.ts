@@ -132,6 +132,9 @@ test("sections are listed on request, and if the page continues", () => {
 
 test("an unknown page is rejected with the three nearest slugs, an unknown section with the page's sections", () => {
   expect(refusal({ slug: "guide/lon" })).toContain("Nearest slugs: guides/long, ")
+  const others = libraryOf({ keys: "# Keys\n", sessions: "# Sessions\n", "get-liveness": "# Liveness\n" })
+  for (const swapped of ["kyes", "ekys", "kesy"])
+    expect(refusal({ slug: swapped }, others)).toContain("Nearest slugs: keys, ")
   expect(refusal({ slug: "keys", section: "nope" })).toContain("keys, rotation, über-uns")
   expect(refusal({ slug: "../../etc/passwd" })).toContain("There is no page")
 })

@@ -50,8 +50,9 @@ export const readReference = (
 }
 
 // Edit distance would fail here: a guess like `guides/sign-up` shares a word with the right slug but differs in length.
+// Pairs over one letter count too, so that `kyes` is like `keys`.
 const pairs = (text: string): Set<string> =>
-  new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, i) => text.slice(i, i + 2)))
+  new Set(Array.from(text, (_, i) => [text.slice(i, i + 2), text.charAt(i) + text.charAt(i + 2)]).flat())
 
 /** The three slugs that are most similar to `wanted`, by the pairs of letters that they share. */
 export const nearestSlugs = (corpus: Corpus, wanted: string): string[] => {
