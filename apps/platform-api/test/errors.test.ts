@@ -85,7 +85,7 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
   ],
   [`DELETE ${own}/x`]: [[{}, "invalid-key-id", "id", "must be a number"]],
   "POST /ws/sessions": [
-    [{ body: {} }, "invalid-request", "websocket_url", "is missing"],
+    [{ body: {} }, "invalid-request", "websocket_url", "is missing, and so is stack"],
     [session({}, 7), "invalid-request", "websocket_url", "must be a string"],
     [session({}, "http://a"), "invalid-websocket-url", "websocket_url", "ws://"],
     [session({}, "ws://nowhere/x"), "agent-account-forbidden", "websocket_url", "public stack"],

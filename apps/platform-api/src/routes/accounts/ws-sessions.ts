@@ -28,7 +28,7 @@ const body = z
   })
   .refine(({ websocket_url, stack }) => websocket_url !== undefined || stack !== undefined, {
     path: ["websocket_url"],
-    message: "is missing",
+    message: "is missing, and so is stack",
   })
   .refine(({ websocket_url, stack }) => websocket_url === undefined || stack === undefined, {
     path: ["stack"],
