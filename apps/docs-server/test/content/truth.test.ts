@@ -89,7 +89,7 @@ test("agents.md has every documented error of a sign-up", () => {
   )
 })
 
-test("agents.md has every path that is only for people, and every one that an agent may use", () => {
+test("agents.md has every path for people alone and for agents, and skill.md those of an agent's own keys", () => {
   type Operations = Record<string, { "x-access": { callers: string[] } }>
   const pathsOf = (isMeant: (callers: string[]) => boolean): string[] =>
     Object.entries<Operations>(platform.paths)
@@ -103,7 +103,10 @@ test("agents.md has every path that is only for people, and every one that an ag
     ([, where = ""]) => where.match(/\/\S+\b/g) ?? [],
   )
   const isTold = (path: string): boolean => allowed.some((one) => `${path}/`.startsWith(`${one}/`))
-  expect(pathsOf((callers) => callers.includes("agent")).filter((path) => !isTold(path))).toEqual([])
+  const open = pathsOf((callers) => callers.includes("agent"))
+  expect(open.filter((path) => !isTold(path))).toEqual([])
+  const skill = below("skill.md", "Endpoints")
+  expect(open.filter((path) => path.startsWith("/api/agents/me") && !skill.includes(`${path}\``))).toEqual([])
 })
 
 test("limits.md has the default of every setting that it names", () => {
