@@ -1,4 +1,5 @@
 // The client library as a page uses it: a publishable key of the page's origin, a wallet's bytes, a real browser.
+// @module-tag long
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -151,7 +152,7 @@ describe.skipIf(noBrowser)("the client library in a page", () => {
 
   test(
     "tabs that make the same payments at once, and crash at any request, pay each once",
-    { tags: ["long"], timeout: full ? 600_000 : 90_000 },
+    { timeout: full ? 600_000 : 90_000 },
     async () => {
       const ids = Array.from({ length: full ? 40 : 6 }, (_, index) => `tab-payment-${index}`)
       const rpc = createSolanaRpc(instance.chainUrl)
