@@ -1,5 +1,4 @@
 import { sql } from "../../src/db/database.ts"
-import fc from "fast-check"
 import { beforeAll, expect, test } from "vitest"
 import { DatabaseUnavailable } from "../../src/db/errors.ts"
 import { lifeCycles } from "../../src/records/transitions.ts"
@@ -13,29 +12,18 @@ const nextOf = (kind: Kind, from: string): readonly string[] => {
   const { start, statuses, next } = lifeCycles[kind]
   return from === "" && start === undefined ? statuses : ((next as Record<string, readonly string[]>)[from] ?? [])
 }
-const isAllowed = (kind: Kind, from: string, to: string) => nextOf(kind, from).includes(to)
+/** Statuses in a row that lead to one, itself included. */
+const wayTo = (kind: Kind, to: string): readonly string[] => {
+  const ways: (readonly string[])[] = [[]]
+  for (const way of ways) {
+    const last = way.at(-1) ?? startOf(kind)
+    if (last === to) return way
+    for (const next of nextOf(kind, last)) ways.push([...way, next])
+  }
+  throw new Error(`no ${kind} becomes ${to}`)
+}
 
-type Step = { readonly status: string; readonly seconds: number }
 const at = (seconds: number) => new Date(Date.UTC(2026, 10, 20) + seconds * 1000).toISOString()
-
-/** Statuses in any order, a good half of them such as may follow. */
-const walk = (kind: Kind) =>
-  fc
-    .array(fc.record({ pick: fc.nat(20), lawful: fc.integer({ min: 0, max: 9 }), seconds: fc.nat(5) }), {
-      maxLength: 9,
-    })
-    .map((choices) => {
-      let current = startOf(kind)
-      let clock = 0
-      return choices.map(({ pick, lawful, seconds }): Step => {
-        const all = [...lifeCycles[kind].statuses, "unheard-of"]
-        const next = nextOf(kind, current)
-        const from = lawful > 0 && next.length > 0 ? next : all
-        current = from[pick % from.length] ?? "unheard-of"
-        clock += seconds
-        return { status: current, seconds: clock }
-      })
-    })
 
 const service = testService("postgres")
 let base: Awaited<ReturnType<typeof insertRecords>>
@@ -61,7 +49,7 @@ const begin = async (kind: "build" | "run"): Promise<number> => {
   return row?.id ?? 0
 }
 
-const addEvent = (kind: "build" | "run", id: number, { status, seconds }: Step) =>
+const addEvent = (kind: "build" | "run", id: number, status: string, seconds: number) =>
   query(
     {
       build:
@@ -83,78 +71,75 @@ const refusalOf = async (work: Promise<unknown>): Promise<string | undefined> =>
 }
 
 test.each(["build", "run"] as const)("a %s changes status exactly as its table allows", async (kind) => {
-  await fc.assert(
-    fc.asyncProperty(walk(kind), async (steps) => {
-      const id = await begin(kind)
-      let status = startOf(kind)
-      let startedAt: string | null = null
-      let completedAt: string | null = null
-      for (const step of steps) {
-        const refused = await refusalOf(addEvent(kind, id, step))
-        expect([status, step.status, refused]).toEqual([
-          status,
-          step.status,
-          isAllowed(kind, status, step.status) ? undefined : "23514",
-        ])
-        if (refused !== undefined) continue
-        status = step.status
-        startedAt ??= at(step.seconds)
-        if (nextOf(kind, status).length === 0) completedAt = at(step.seconds)
-      }
-      const [row] = await query<{ record: Readonly<Record<string, unknown>> }>(
-        `select to_jsonb(r) as record from ${kind}s r where id = $1`,
-        [id],
-      )
-      const time = (given: unknown) => (typeof given === "string" ? new Date(given).toISOString() : given)
-      const { record = {} } = row ?? {}
-      const found = [record["status"], time(record["started_at"]), time(record["completed_at"])]
-      expect(found).toEqual([status, startedAt, completedAt])
-      const events = await query<{ previous_status: string; new_status: string }>(
-        `select previous_status, new_status from ${kind}_events where ${kind}_id = $1 order by id`,
-        [id],
-      )
-      // Each event's previous status is the one before it, whatever the statement said.
-      expect(events.map((event) => event.previous_status)).toEqual(
-        [startOf(kind), ...events.map((event) => event.new_status)].slice(0, events.length),
-      )
-    }),
-    { numRuns: 60 },
-  )
+  const { statuses } = lifeCycles[kind]
+  const moved = async (steps: readonly string[]): Promise<number> => {
+    const id = await begin(kind)
+    for (const [index, status] of steps.entries()) await addEvent(kind, id, status, index + 1)
+    return id
+  }
+  const expectMoved = async (id: number, steps: readonly string[]): Promise<void> => {
+    const [row] = await query<{ record: Readonly<Record<string, unknown>> }>(
+      `select to_jsonb(r) as record from ${kind}s r where id = $1`,
+      [id],
+    )
+    const { record = {} } = row ?? {}
+    const time = (given: unknown) => (typeof given === "string" ? new Date(given).toISOString() : given)
+    const status = steps.at(-1) ?? startOf(kind)
+    const isOver = nextOf(kind, status).length === 0
+    expect([record["status"], time(record["started_at"]), time(record["completed_at"])]).toEqual([
+      status,
+      steps.length === 0 ? null : at(1),
+      isOver ? at(steps.length) : null,
+    ])
+    const events = await query<{ previous_status: string; new_status: string }>(
+      `select previous_status, new_status from ${kind}_events where ${kind}_id = $1 order by id`,
+      [id],
+    )
+    // Each event's previous status is the one before it, whatever the statement said.
+    const all = [startOf(kind), ...steps]
+    expect(events).toEqual(steps.map((new_status, index) => ({ previous_status: all[index], new_status })))
+  }
+  for (const from of statuses) {
+    const way = wayTo(kind, from)
+    const id = await moved(way)
+    for (const to of [...statuses, "unheard-of"].filter((one) => !nextOf(kind, from).includes(one)))
+      expect([from, to, await refusalOf(addEvent(kind, id, to, 99))]).toEqual([from, to, "23514"])
+    await expectMoved(id, way)
+    for (const to of nextOf(kind, from)) await expectMoved(await moved([...way, to]), [...way, to])
+  }
 })
 
 test("a deployment changes status exactly as its table allows, from its first event on", async () => {
-  await fc.assert(
-    fc.asyncProperty(walk("deployment"), async (steps) => {
-      const lawful = steps.every((step, index) => isAllowed("deployment", steps[index - 1]?.status ?? "", step.status))
-      const refused = await refusalOf(
-        service.database().transaction(async (tx) => {
-          await tx.execute(sql`
-            with spec as (
-              insert into specs (owner_id, name, url_slug, latest_version, created_at, updated_at)
-              values (${ownerId}, 's', 's', 0, now(), now()) returning id
-            )
-            insert into deployments (owner_id, spec_id, stack_name, websocket_url)
-            select ${ownerId}, id, 'x', 'ws://x' from spec`)
-          for (const step of steps) {
-            await tx.execute(sql`insert into deployment_events (deployment_id, event_type, actor, new_status, created_at)
-              values (currval('deployments_id_seq'), 'status', 'system', ${step.status}, ${at(step.seconds)}::timestamptz)`)
-          }
-        }),
-      )
-      // Without any event it would have no status.
-      expect([steps, refused]).toEqual([steps, lawful && steps.length > 0 ? undefined : "23514"])
-      if (refused !== undefined) return
-      const [row] = await query<{ status: string; first: boolean; last: boolean }>(
-        `select status, first_deployed_at is not distinct from $1::timestamptz as first, last_deployed_at is not distinct from $2::timestamptz as last
-         from deployments order by id desc limit 1`,
-        [steps.find(({ status }) => status === "active"), steps.findLast(({ status }) => status === "active")].map(
-          (step) => (step === undefined ? null : at(step.seconds)),
-        ),
-      )
-      expect(row).toEqual({ status: steps.at(-1)?.status, first: true, last: true })
-    }),
-    { numRuns: 60 },
-  )
+  const all = [...lifeCycles.deployment.statuses, "unheard-of"]
+  const pairs = all.flatMap((first) => all.map((second) => [first, second]))
+  for (const steps of [[], ...all.map((one) => [one]), ...pairs, ["active", "stopped", "updating", "active"]]) {
+    const isAllowed = steps.every((step, index) => nextOf("deployment", steps[index - 1] ?? "").includes(step))
+    const refused = await refusalOf(
+      service.database().transaction(async (tx) => {
+        await tx.execute(sql`
+          with spec as (
+            insert into specs (owner_id, name, url_slug, latest_version, created_at, updated_at)
+            values (${ownerId}, 's', 's', 0, now(), now()) returning id
+          )
+          insert into deployments (owner_id, spec_id, stack_name, websocket_url)
+          select ${ownerId}, id, 'x', 'ws://x' from spec`)
+        for (const [index, step] of steps.entries()) {
+          await tx.execute(sql`insert into deployment_events (deployment_id, event_type, actor, new_status, created_at)
+            values (currval('deployments_id_seq'), 'status', 'system', ${step}, ${at(index)}::timestamptz)`)
+        }
+      }),
+    )
+    // Without any event it would have no status.
+    expect([steps, refused]).toEqual([steps, isAllowed && steps.length > 0 ? undefined : "23514"])
+    if (refused !== undefined) continue
+    const timeOf = (index: number) => (index < 0 ? null : at(index))
+    const [row] = await query<{ status: string; first: boolean; last: boolean }>(
+      `select status, first_deployed_at is not distinct from $1::timestamptz as first, last_deployed_at is not distinct from $2::timestamptz as last
+       from deployments order by id desc limit 1`,
+      [timeOf(steps.indexOf("active")), timeOf(steps.lastIndexOf("active"))],
+    )
+    expect(row).toEqual({ status: steps.at(-1), first: true, last: true })
+  }
 })
 
 test("no statement moves a record beyond its events, and none starts half-way", async () => {
