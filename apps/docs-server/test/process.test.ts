@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 /** @param within a program that runs the server, with its first arguments */
 const run = (env: Record<string, string> = {}, within: readonly string[] = []) => {
-  const [program = "", ...args] = [...within, process.execPath, main]
+  const [program, ...args] = [...within, process.execPath, main]
   return testProcess(program, args, { env: { PORT: "0", SVC_DOCS_DIR: dir, ...env }, cwd: tmpdir() })
 }
 const launch = async (env?: Record<string, string>, within?: readonly string[]) => {
