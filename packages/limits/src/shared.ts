@@ -93,6 +93,11 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
       for (const places of held) renew(places)
     } catch (error) {
       lose(reasonOf(error))
+      // After a failover the address leads to another server, while the old one can keep this connection.
+      if (store.isReady) {
+        store.destroy()
+        store.connect().catch(() => {})
+      }
     }
     schedule(state === "away" ? probeMs : announceMs)
   }

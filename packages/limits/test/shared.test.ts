@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { type AddressInfo, createServer } from "node:net"
 import { createClient } from "redis"
 import { setTimeout as delay } from "node:timers/promises"
-import { startFaultyNetwork, startRedis } from "@svc/testing"
+import { startFaultyNetwork, startRedis, type TestRedis } from "@svc/testing"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { beforeTests } from "../../../test/start-service.ts"
 import type { Bucket, Limits } from "../src/index.ts"
@@ -163,6 +163,22 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     const other = await start()
     await expect.poll(() => enter(other, 1)).toHaveProperty("leave")
     await expect.poll(() => limits.mode()).toBe("shared")
+  })
+
+  test.each([
+    ["rejects writes", (old: TestRedis) => old.command("REPLICAOF 127.0.0.1 1")],
+    ["stays silent", async (old: TestRedis) => old.signal("SIGSTOP")],
+  ])("a store that failed over is found, though the old one keeps the connection and %s", async (_what, demote) => {
+    const old = await startRedis()
+    const path = await startFaultyNetwork(old.port)
+    const limits = await start({ url: `redis://127.0.0.1:${path.port}`, timeoutMs: 200 })
+    path.lead(redis.port)
+    await demote(old)
+    await take(limits, bucket(60))
+    expect([limits.mode(), told]).toEqual(["local", ["away"]])
+    await expect.poll(() => limits.mode(), { timeout: 10_000 }).toBe("shared")
+    await path.close()
+    await old.stop()
   })
 
   test("flushed scripts are loaded again without an outage", async () => {

@@ -47,6 +47,10 @@ export const startFaultyNetwork = async (target: number) => {
   await once(server, "listening")
   return {
     port: (server.address() as AddressInfo).port,
+    /** New connections lead to this port from now on, as after a failover. */
+    lead: (port: number): void => {
+      target = port
+    },
     /** Resets every connection now. */
     resetAll: (): void => {
       for (const { client, upstream } of pairs) {
