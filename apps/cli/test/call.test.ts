@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { freePort } from "@svc/testing"
@@ -168,7 +169,31 @@ test("commands, subcommands, options and names of stacks are completed, in bash 
   expect(registry.received.every(({ target }) => target === "/api/registry?limit=100")).toBe(true)
   await registry.close()
   expect(await complete("watch mi")).toBe("")
-  for (const shell of ["zsh", "fish"])
-    expect((await tool.svc(["completion", shell])).stdout).toContain("svc __complete")
   expect(json(await tool.svc(["completion", "bash", "--json"]))).toEqual({ shell: "bash", script: script.trimEnd() })
+})
+
+const typing = {
+  // Completion needs a terminal in zsh: these are its commands as they are outside one.
+  zsh: (line: string) => `_files() { print -l -- \${words[-1]}*(N) }
+compadd() { shift; (( $# )) && print -l -- "$@" }
+words=(\${(s: :)"$(echo ${line})"}); CURRENT=$#words; _svc`,
+  fish: (line: string) => `complete -C "${line}"`,
+}
+const installed = (["zsh", "fish"] as const).filter((shell) => spawnSync(shell, ["--version"]).error === undefined)
+test.each(installed)("the %s completion offers files where no word fits", async (shell) => {
+  const { stdout: script } = await tool.svc(["completion", shell])
+  const cwd = join(tool.home, shell)
+  await mkdir(join(cwd, "bin"), { recursive: true })
+  await writeFile(join(cwd, "tx.b64"), "")
+  await writeFile(join(cwd, "bin/svc"), `#!/bin/sh\nexec "${process.execPath}" "${await tool.file()}" "$@"`, {
+    mode: 0o755,
+  })
+  const env = { PATH: `${join(cwd, "bin")}:${process.env["PATH"]}` }
+  const complete = (line: string) =>
+    runProgram(shell, ["-c", `${shell === "zsh" ? "compdef() {}" : ""}\n${script}\n${typing[shell](line)}`], {
+      cwd,
+      env,
+    })
+  expect(await complete("svc send t")).toMatchObject({ stdout: "tx.b64\n" })
+  expect(await complete("svc keys mi")).toMatchObject({ stdout: "mint\n" })
 })

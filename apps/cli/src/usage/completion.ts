@@ -6,7 +6,7 @@ import { ask } from "../services/api.ts"
 import { apiForReading } from "../settings/key.ts"
 import { createProgram } from "./program.ts"
 
-/** The first argument with which the scripts ask for the words that fit. */
+/** The first argument with which the scripts ask for the words that fit. Where none does, they offer the names of files. */
 export const completeWord = "__complete"
 
 const scripts: Readonly<Record<string, string>> = {
@@ -16,9 +16,13 @@ const scripts: Readonly<Record<string, string>> = {
 }
 complete -o default -F _svc svc`,
   zsh: `whence compdef > /dev/null || { autoload -Uz compinit && compinit; }
-_svc() { compadd -- \${(f)"$(svc ${completeWord} "\${(@)words[2,CURRENT]}" 2> /dev/null)"} }
+_svc() { compadd -- \${(f)"$(svc ${completeWord} "\${(@)words[2,CURRENT]}" 2> /dev/null)"} || _files }
 compdef _svc svc`,
-  fish: `complete -c svc -f -a '(svc ${completeWord} (commandline -opc)[2..] (commandline -ct) 2> /dev/null)'`,
+  fish: `function __svc
+  set -l words (svc ${completeWord} (commandline -opc)[2..] (commandline -ct) 2> /dev/null)
+  set -q words[1]; and string join \\n -- $words; or __fish_complete_path (commandline -ct)
+end
+complete -c svc -f -a '(__svc)'`,
 }
 
 // A key press shouldn't wait longer for a registry that is far away.
