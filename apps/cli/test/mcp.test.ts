@@ -443,5 +443,8 @@ test("--config prints the configuration that a client needs", async () => {
   expect(codex.stdout).toContain(
     `[mcp_servers.svc]\ncommand = "npx"\nargs = ["-y", "${server.url}/cli/svc.tgz", "mcp"]`,
   )
+  const windows = "--import=data:text/javascript,Object.defineProperty(process,'platform',{value:'win32'})"
+  const there = await tool.svcProcess(["mcp", "--config", "claude"], { env: { ...env, NODE_OPTIONS: windows } })
+  expect(json(there)).toEqual({ mcpServers: { svc: { command: "cmd", args: ["/c", "npx", ...args] } } })
   expect(await tool.svc(["mcp", "--config", "emacs"], { env })).toMatchObject({ code: 2, stdout: "" })
 })

@@ -21,5 +21,8 @@ export const isClient = (name: string): name is keyof typeof clients => Object.h
 /** The block for a client, and the file that it belongs in. */
 export const configurationFor = (client: keyof typeof clients, docsUrl: string) => {
   const { file, text } = clients[client]
-  return { file, text: text({ command: "npx", args: ["-y", `${docsUrl}/cli/svc.tgz`, "mcp"] }) }
+  const args = ["npx", "-y", `${docsUrl}/cli/svc.tgz`, "mcp"]
+  // On Windows npx is a batch file, which many clients can't start.
+  const [command = "", ...rest] = process.platform === "win32" ? ["cmd", "/c", ...args] : args
+  return { file, text: text({ command, args: rest }) }
 }
