@@ -62,7 +62,8 @@ export const startService = async (runtime: Runtime) => {
   const isProduction = config.nodeEnv === "production"
   if (config.sampleStacks ?? (isEmbedded && !isProduction))
     await seed(database, config.streamUrl, new Date(wallClock()))
-  if (isEmbedded && isProduction) log.warn(embeddedWarning(config.dataFolder, await publishedSamples(database)))
+  if (isEmbedded && isProduction)
+    log.warn(embeddedWarning(config.dataFolder, [...(await publishedSamples(database)).keys()]))
   const keySecret = await database.within(statementMs).run(readKeySecret)
   const clock = isEmbedded ? [] : await compareClocks(database.within(statementMs), wallClock)
   for (const { verdict, text, next } of clock) if (verdict === "fail") log.warn({ next }, text)

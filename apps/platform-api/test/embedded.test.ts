@@ -1,6 +1,7 @@
 // @module-tag long
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { PGlite } from "@electric-sql/pglite"
 import { readMigrationFiles } from "../src/db/database.ts"
@@ -107,6 +108,26 @@ test("in production an embedded database is a warning, and samples are published
   const warnings = program.stdout().match(/^.*"level":"warn".*$/gm) ?? []
   expect(warnings).toEqual([expect.stringContaining(`(${samples})`)])
   expect(warnings[0]).toContain("DATABASE_URL")
+})
+
+test("the local stream's stacks follow it to another port, and those of other streams stay", async () => {
+  const sampled = { ...env, SVC_SAMPLE_STACKS: "true" }
+  const urls = async (more: Readonly<Record<string, string>>): Promise<Record<string, string>> => {
+    const service = await startTestService("embedded", { ...sampled, ...more })
+    const { body } = await service.call("GET", "/api/registry")
+    await service.close()
+    return Object.fromEntries(body.map((stack: Record<string, string>) => [stack["name"], stack["websocket_url"]]))
+  }
+  expect(await urls({})).toMatchObject({ transfers: "ws://127.0.0.1:4004/transfers" })
+  const file = fileURLToPath(new URL("../stacks/name-service.stack.json", import.meta.url))
+  const elsewhere = "wss://streams.example/name-service"
+  await operate(["stack", "publish", file, "--name", "name-service", "--websocket-url", elsewhere], sampled)
+  expect(await urls({ SVC_STREAM_URL: "ws://127.0.0.1:4104" })).toEqual({
+    transfers: "ws://127.0.0.1:4104/transfers",
+    "stake-accounts": "ws://127.0.0.1:4104/stake-accounts",
+    "token-swaps": "ws://127.0.0.1:4104/token-swaps",
+    "name-service": elsewhere,
+  })
 })
 
 test("a half-created database is created again", async () => {

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs"
+import { isLoopback } from "@svc/common/loopback"
 import { audit } from "../audit.ts"
 import { and, asc, type Database, eq, inArray, isNull, or, type Orm, type Queries } from "../db/database.ts"
 import { specs, stackNames, stacks, stackVersions } from "../db/schema/index.ts"
@@ -181,22 +182,24 @@ const isTaken = async (queries: Queries, url: string, name: string): Promise<boo
   return stack !== undefined
 }
 
-/** The names of the sample stacks in the registry. */
-export const publishedSamples = async (database: Database): Promise<readonly string[]> => {
+/** The sample stacks in the registry: their URLs by their names. */
+export const publishedSamples = async (database: Database): Promise<ReadonlyMap<string, string>> => {
   const samples = sampleStacks.map(({ name, description }) =>
     and(eq(stacks.name, name), eq(stacks.description, description)),
   )
   const rows = await database.within(seedMs).run((db) =>
     db
-      .select({ name: stacks.name })
+      .select({ name: stacks.name, websocketUrl: stacks.websocketUrl })
       .from(stacks)
-      .where(and(isNull(stacks.ownerId), or(...samples))),
+      .where(and(isNull(stacks.ownerId), or(...samples)))
+      .orderBy(asc(stacks.name)),
   )
-  return rows.map(({ name }) => name).toSorted()
+  return new Map(rows.map(({ name, websocketUrl }) => [name, websocketUrl]))
 }
 
 /**
- * Publishes the sample stacks into an empty registry. A second call does nothing.
+ * Publishes the sample stacks into an empty registry. A second call only gives them the URL of a local stream that has moved to
+ * another port.
  * @param streamUrl where the samples are streamed, such as `ws://127.0.0.1:4004`, without a trailing slash
  */
 export const seed = async (database: Database, streamUrl: string, at: Date): Promise<void> => {
@@ -204,12 +207,15 @@ export const seed = async (database: Database, streamUrl: string, at: Date): Pro
   // Each publication adds a version, which stays. Fewer mean that the first start was interrupted.
   const { number } = stackVersions
   const published = await queries.run((db) => db.select({ number }).from(stackVersions).limit(sampleStacks.length))
-  if (published.length === sampleStacks.length) return
+  const isDone = published.length === sampleStacks.length
+  const known = await publishedSamples(database)
   for (const { file, ...sample } of sampleStacks) {
     const { name } = sample
     const websocketUrl = `${streamUrl}/${name}`
+    const old = known.get(name) ?? websocketUrl
+    const hasMoved = old !== websocketUrl && isLoopback(new URL(old).hostname)
     // What the operator has published stays as it is.
-    if (await isTaken(queries, websocketUrl, name)) continue
+    if (!hasMoved && (isDone || (await isTaken(queries, websocketUrl, name)))) continue
     const ast = readAst(readFileSync(file, "utf8"))
     const terms = { visibility: "public", browserSend: false, allowBreaking: true } as const
     await publish(queries, { ...sample, ...terms, ast, websocketUrl }, at)
