@@ -111,6 +111,15 @@ test("a signal ends the loop, even while it waits for the next change", async ()
   expect(await take(platform.registry.changes({ signal: AbortSignal.abort() }), 1)).toEqual([])
 })
 
+test("changes are read however a gateway writes lines and fields", async () => {
+  const crlf = (id: number) => change(id).replaceAll("\n", "\r\n")
+  const inTwoLines = change(5).replace('","kind', '",\ndata:"kind')
+  const { platform } = await platformOf(
+    stream("stay", crlf(2), crlf(3).slice(0, 6), crlf(3).slice(6), change(4).replaceAll(": ", ":"), inTwoLines),
+  )
+  expect(await take(platform.registry.changes(), 4)).toEqual([2, 3, 4, 5])
+})
+
 test("errors that a retry can't fix are thrown: bad request, unknown position, wrong response, invalid key", async () => {
   const { platform, withKey } = await platformOf(
     refuse(400, "invalid-request"),

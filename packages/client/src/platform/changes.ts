@@ -28,13 +28,16 @@ async function* eventsOf(
     const part = await Promise.race([reader?.read(), silence]).finally(() => heard.abort())
     if (part === undefined || part.done) return
     report({ is: "heard" })
-    text += decoder.decode(part.value, { stream: true })
+    text = (text + decoder.decode(part.value, { stream: true })).replaceAll("\r\n", "\n")
     const blocks = text.split("\n\n")
     text = blocks.pop() ?? ""
     for (const block of blocks) {
       // To a regular expression a line also ends at U+2028, which a change's message may have.
       const lines = block.split("\n")
-      const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? ""
+      const field = (name: string) =>
+        lines
+          .flatMap((line) => (line.startsWith(`${name}:`) ? line.slice(name.length + 1).replace(/^ /, "") : []))
+          .join("\n")
       yield { id: field("id"), event: field("event"), data: field("data") }
     }
   }
