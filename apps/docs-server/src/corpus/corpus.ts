@@ -85,8 +85,8 @@ const readFrontMatter = (text: string): FrontMatter => {
   if (match === null) return none
   if (match[0].length > fileBounds.frontMatter)
     throw new Error(`its front matter has more than ${fileBounds.frontMatter} characters`)
-  // Two horizontal rules with a paragraph between them aren't front matter, which is a map.
-  const { success, data } = frontMatterSchema.safeParse(parseYaml(match[1] ?? "") ?? {})
+  // Two horizontal rules with a paragraph between them aren't front matter, which is a map. Errors count the file's lines.
+  const { success, data } = frontMatterSchema.safeParse(parseYaml(`\n${match[1]}`) ?? {})
   return success ? { data, end: match[0].length } : none
 }
 
@@ -183,7 +183,7 @@ const readSkill = (source: string, folder: string): Skill => {
 
 const reasonOf = (error: unknown): string => {
   if (error instanceof z.ZodError) return error.issues[0]?.message ?? "invalid front matter"
-  return error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)
+  return error instanceof Error ? (error.message.split(/:?\n/)[0] ?? "") : String(error)
 }
 
 /**
