@@ -72,10 +72,6 @@ export const createDocument = (
     bytes: () => (bytes ??= encoder.encode(text)),
     headers,
     encodings,
-    encoded: (encoding: Encoding): Promise<Encoded> => {
-      const known = made.get(encoding) ?? encode(encoding)
-      made.set(encoding, known)
-      return known
-    },
+    encoded: (encoding: Encoding): Promise<Encoded> => made.getOrInsertComputed(encoding, encode),
   }
 }

@@ -134,11 +134,7 @@ export const createSite = (
 
   // Made when first asked for: nobody reads all pages of a large folder.
   const made = new Map<unknown, Document>()
-  const once = (key: unknown, make: () => Document): Document => {
-    const known = made.get(key) ?? make()
-    made.set(key, known)
-    return known
-  }
+  const once = (key: unknown, make: () => Document): Document => made.getOrInsertComputed(key, make)
   const findText = (path: string): Page | undefined => {
     const found = [path, `${path}.md`, `${path}/SKILL.md`].find((one) => makers.has(`/${one}`))
     const maker = makers.get(`/${found}`)

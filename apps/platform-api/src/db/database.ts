@@ -52,11 +52,7 @@ export type Database = {
 /** A statement for many requests: built and prepared once per connection. */
 export const prepared = <Statement>(build: (db: Orm) => Statement): ((db: Orm) => Statement) => {
   const known = new WeakMap<Orm, Statement>()
-  return (db) => {
-    const statement = known.get(db) ?? build(db)
-    known.set(db, statement)
-    return statement
-  }
+  return (db) => known.getOrInsertComputed(db, build)
 }
 
 /** The only row of a statement that always has one. */

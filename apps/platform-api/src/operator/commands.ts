@@ -166,10 +166,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   "key list": {
     needs: ["--disabled"],
-    run: async ({ queries, flag }) => {
-      if (!flag("disabled")) throw new CommandError("usage", "only disabled keys are listed here: key list --disabled")
-      return listDisabledKeys(await queries())
-    },
+    run: async ({ queries }) => listDisabledKeys(await queries()),
   },
   "key disable": keyChange("disable"),
   "key enable": keyChange("enable"),

@@ -17,9 +17,7 @@ export const openUpstreams = (
   const open = new Map<string, Upstream>()
   const openOne = (url: string, name: string): Upstream => {
     const report = (reason: string) => log.warn({ provider: name, reason }, "a call to a provider failed")
-    const upstream = open.get(url) ?? createUpstream(url, report)
-    open.set(url, upstream)
-    return upstream
+    return open.getOrInsertComputed(url, () => createUpstream(url, report))
   }
   const readUrls = [...new Set([urls.first, ...urls.fallbacks])]
   const readers = readUrls.map((url, index) => openOne(url, upstreamName(index)))
