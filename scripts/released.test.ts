@@ -14,10 +14,13 @@ test("no endpoint or required field is added without a new version", () => {
   expect(added, `say in CHANGELOG.md and skill.md what is new, then \`pnpm bump\` the version. ${again}`).toEqual([])
 })
 
-test("no endpoint or response field is removed or renamed within a major version", () => {
-  const [major, then] = [now.version, before.version].map((version) => version.split(".")[0])
-  expect(major === then ? removals(before.responses, now.responses) : [], again).toEqual([])
-})
+test.each(["responses", "callers", "names"] as const)(
+  "nothing that compatibility.md promises is removed or renamed within a major version: %s",
+  (what) => {
+    const [major, then] = [now.version, before.version].map((version) => version.split(".")[0])
+    expect(major === then ? removals(before[what], now[what]) : [], again).toEqual([])
+  },
+)
 
 test("CHANGELOG.md lists every operation, setting, command and option that differs from the baseline", () => {
   const missing = changedNames(before, now).filter((name) => !unreleased.includes(name))
@@ -29,6 +32,8 @@ test("additions, removals and changes are noticed", () => {
     version: "1.0.0",
     operations: { "relay POST /a": ["x"] },
     responses: { "relay POST /a": ["m", "m.n"], "relay GET /c": [] },
+    callers: { "relay POST /a": ["session"] },
+    names: { "errors of relay": ["forbidden 403"] },
     settings: { "relay PORT": "4002" },
     commands: { watch: ["json"] },
   }
@@ -40,6 +45,6 @@ test("additions, removals and changes are noticed", () => {
     commands: { watch: ["json", "take"], use: [] },
   }
   expect(additions(baseline.operations, changed.operations)).toEqual(["relay POST /a requires y", "relay GET /b"])
-  expect(removals(baseline.responses, changed.responses)).toEqual(["relay POST /a returns m.n", "relay GET /c"])
+  expect(removals(baseline.responses, changed.responses)).toEqual(["relay POST /a: m.n", "relay GET /c"])
   expect(changedNames(baseline, changed)).toEqual(["/a", "/b", "PORT", "SVC_NEW", "--take", "svc use"])
 })

@@ -1,10 +1,17 @@
 // The baseline: what callers and operators rely on in this version, which is operations with their required and response
-// fields, settings with their defaults, commands with their options. `pnpm bump` writes it; released.test.ts compares the
-// tree with it.
+// fields, settings with their defaults, commands with their options, and what else compatibility.md promises by name.
+// `pnpm bump` writes it; released.test.ts compares the tree with it.
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import * as client from "@svc/client"
+import { sessionClaims, sessionScopes } from "../packages/session-token/src/claims.ts"
 import { commands } from "../apps/cli/src/commands.ts"
+import { exits } from "../apps/cli/src/usage/help.ts"
+import { errors as docsErrors } from "../apps/docs-server/src/errors.ts"
+import { errors as platformErrors } from "../apps/platform-api/src/errors.ts"
+import { errors as relayErrors } from "../apps/relay/src/errors.ts"
 import manifest from "../apps/platform-api/package.json" with { type: "json" }
+import type { ErrorRow } from "../packages/errors/src/errors.ts"
 import type { OpenApi, Schema } from "../packages/client/scripts/answer-types.ts"
 
 const root = join(import.meta.dirname, "..")
@@ -20,6 +27,10 @@ export type Surface = {
   readonly operations: Names
   /** By service, method and path: the paths of the fields of a successful response. */
   readonly responses: Names
+  /** By service, method and path: who may call it. */
+  readonly callers: Names
+  /** The error codes with their statuses, and what else keeps its names. */
+  readonly names: Names
   /** By service and variable: the default, empty for none. */
   readonly settings: Readonly<Record<string, string>>
   /** By command: its options. */
@@ -45,16 +56,35 @@ const operationsOf = (app: string) => {
     return [...names, ...below, ...others.flatMap((one) => fields(one, before, within))]
   }
   return Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, { parameters = [], requestBody, responses }]) => {
+    Object.entries(operations).map(([method, operation]) => {
+      const { parameters = [], requestBody, responses } = operation
+      const { callers } = Object(operation)["x-access"] as { readonly callers: readonly string[] }
       const names = parameters.flatMap((one) => (one.required === true ? [one.name] : []))
       const bodies = Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => required(schema))
       const answers = Object.entries(responses).flatMap(([status, { content = {} }]) =>
         status.startsWith("2") ? Object.values(content).flatMap(({ schema }) => fields(schema)) : [],
       )
       const key = `${app} ${method.toUpperCase()} ${path}`
-      return { key, requires: sorted([...names, ...bodies]), returns: sorted(answers) }
+      return { key, requires: sorted([...names, ...bodies]), returns: sorted(answers), callers: sorted(callers) }
     }),
   )
+}
+
+const codesOf = ({ rows }: { readonly rows: Readonly<Record<string, ErrorRow>> }): string[] =>
+  sorted(
+    Object.entries(rows).map(
+      ([code, { status, retryable = false }]) => `${code} ${status}${retryable ? " retryable" : ""}`,
+    ),
+  )
+
+const names: Names = {
+  "errors of docs-server": codesOf(docsErrors),
+  "errors of relay": codesOf(relayErrors),
+  "errors of platform-api": codesOf(platformErrors),
+  "scopes of session tokens": sorted(sessionScopes),
+  "claims of session tokens": sorted(Object.keys(sessionClaims.shape)),
+  "exit codes of svc": exits.map(([code]) => code),
+  "exports of svc-client": sorted(Object.keys(client)),
 }
 
 // The example files have every setting, commented out with its default; a test compares them with the code.
@@ -71,6 +101,8 @@ export const currentSurface = (): Surface => {
     version: manifest.version,
     operations: Object.fromEntries(operations.map(({ key, requires }) => [key, requires])),
     responses: Object.fromEntries(operations.map(({ key, returns }) => [key, returns])),
+    callers: Object.fromEntries(operations.map(({ key, callers }) => [key, callers])),
+    names,
     settings: Object.fromEntries(apps.flatMap(settingsOf)),
     commands: Object.fromEntries(commands.map(({ name, options = [] }) => [name, [...options].toSorted()])),
   }
@@ -82,12 +114,12 @@ export const releasedSurface = (): Surface => JSON.parse(readFileSync(file, "utf
 /** Makes this tree's surface the baseline. */
 export const writeReleased = (): void => writeFileSync(file, `${JSON.stringify(currentSurface(), null, 2)}\n`)
 
-/** Operations and response fields that were removed. */
-export const removals = (before: Surface["responses"], now: Surface["responses"]): string[] =>
-  Object.entries(before).flatMap(([operation, fields]) => {
-    const left = now[operation]
-    if (left === undefined) return [operation]
-    return fields.filter((field) => !left.includes(field)).map((field) => `${operation} returns ${field}`)
+/** What was removed of the operations, response fields, callers or names. */
+export const removals = (before: Names, now: Names): string[] =>
+  Object.entries(before).flatMap(([of, kept]) => {
+    const left = now[of]
+    if (left === undefined) return [of]
+    return kept.filter((name) => !left.includes(name)).map((name) => `${of}: ${name}`)
   })
 
 /** Operations and required fields that are new. */
