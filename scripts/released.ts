@@ -25,7 +25,7 @@ export type Surface = {
   readonly version: string
   /** By service, method and path: the request's required fields and parameters. */
   readonly operations: Names
-  /** By service, method and path: the paths of the fields of a successful response. */
+  /** By service, method and path: the fields of a successful response, each with its types. */
   readonly responses: Names
   /** By service, method and path: who may call it. */
   readonly callers: Names
@@ -46,11 +46,13 @@ const operationsOf = (app: string) => {
   const named = ($ref: string): Schema | undefined => components.schemas[$ref.split("/").at(-1) ?? ""]
   const required = ({ required: names = [], $ref }: Schema = {}): readonly string[] =>
     $ref === undefined ? names : required(named($ref))
+  const typesOf = ({ $ref, type = [], anyOf = [], oneOf = [] }: Schema = {}): string[] =>
+    $ref === undefined ? sorted([type, ...[...anyOf, ...oneOf].map(typesOf)].flat()) : typesOf(named($ref))
   // A schema that refers to itself is read once.
   const fields = (schema: Schema = {}, before = "", within: readonly string[] = []): readonly string[] => {
     const { $ref, properties = {}, items, anyOf = [], oneOf = [] } = schema
     if ($ref !== undefined) return within.includes($ref) ? [] : fields(named($ref), before, [...within, $ref])
-    const names = Object.keys(properties).map((name) => `${before}${name}`)
+    const names = Object.entries(properties).map(([name, value]) => [before + name, ...typesOf(value)].join(" "))
     const below = Object.entries(properties).flatMap(([name, value]) => fields(value, `${before}${name}.`, within))
     const others = [...(items === undefined ? [] : [items]), ...anyOf, ...oneOf]
     return [...names, ...below, ...others.flatMap((one) => fields(one, before, within))]
