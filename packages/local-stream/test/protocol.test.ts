@@ -2,7 +2,7 @@ import { connect as connectTo } from "node:net"
 import { text as wholeText } from "node:stream/consumers"
 import { defaultBounds } from "@svc/http"
 import { publicJwks, staticKeys } from "@svc/session-token"
-import { testRuntime } from "@svc/testing"
+import { rawExchange, testRuntime } from "@svc/testing"
 import { afterEach, expect, onTestFinished, test } from "vitest"
 import { connectionsPerAddress, startServer } from "../src/server/server.ts"
 import type { Stack } from "../src/stack/stack.ts"
@@ -106,6 +106,9 @@ test("plain HTTP returns the health, or an error that says what is expected", as
   })
   const answers = await Promise.all(["/transfers", "/a/b"].map((path) => fetch(stream.httpUrl + path)))
   expect(answers.map(({ status }) => status)).toEqual([426, 404])
+  // Java's HTTP client offers HTTP/2 with each request.
+  const offer = "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n"
+  expect(await rawExchange(Number(new URL(stream.httpUrl).port), offer)).toMatch(/^HTTP\/1.1 200 OK/)
 })
 
 test("a subscription is confirmed, then gets one whole snapshot, even of an empty view, then each change", async () => {

@@ -68,7 +68,8 @@ export const startServer = async (options: ServerOptions) => {
     bytes: createMinute(now),
   })
 
-  const server = createServer((request, response) => {
+  const shouldUpgradeCallback = ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === "websocket"
+  const server = createServer({ shouldUpgradeCallback }, (request, response) => {
     const { path, name } = locate(request)
     if (path === "/health") {
       const state = health()
