@@ -52,7 +52,7 @@ test.each(services)(
   },
 )
 
-test("what a terminal is told of stacks, builds, deployments and runs are commands, not requests", async () => {
+test("next steps on a terminal about stacks, builds, deployments and runs are commands, not requests", async () => {
   const table: unknown = await import(join(apps, "platform-api/src/errors.ts"))
   const steps = Object.entries(hints.parse(table).errors.rows)
     .filter(([code]) => /-(?:not-found|state|taken|deployed|active)$/.test(code))

@@ -50,7 +50,7 @@ test.each([
   })
 })
 
-test("a URL of another host is no page, even where this one has the path, and this machine's names are one host", () => {
+test("a URL of another host isn't a page, even if this host has the path; this machine's names are one host", () => {
   const told = refusal({ slug: "https://other.example/keys.md" })
   expect(told).toContain("isn't a page of this documentation, https://docs.example")
   expect(told).toContain("has the slug keys")

@@ -147,7 +147,7 @@ describe("a session", () => {
     }, urlOf("moved"))
   })
 
-  test("an operator is told whose limit of connections was reached, whatever the language of the server", async () => {
+  test("the error says whose limit of connections was reached, whatever the server's language", async () => {
     await admin("create role late login connection limit 0", "create role early login")
     await admin("create database late connection limit 0")
     const stepAt = async (url: string) => {

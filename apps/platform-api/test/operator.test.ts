@@ -18,7 +18,7 @@ const env = { SVC_DATA_DIR: join(folder, "data") }
 const astFile = join(folder, "small.json")
 beforeAll(() => writeFileSync(astFile, JSON.stringify(smallAst())))
 
-test("a command that the database or the role stops tells the next step", async () => {
+test("a command that fails because of the database or the role says what to do next", async () => {
   const away = await operate(["agent", "list"], { ...env, DATABASE_URL: "postgres://127.0.0.1:1/x" })
   expect(away).toMatchObject({
     code: 1,

@@ -56,7 +56,7 @@ test.each([
   ["86400", "60"],
   ["Fri, 01 Jan 2027 00:00:00 GMT", null],
   [undefined, null],
-])("a provider's rate limit with Retry-After %s is told to a reader as %s, and not to a sender", async (said, told) => {
+])("of a rate limit's Retry-After %s from a provider a reader gets %s, and a sender nothing", async (said, told) => {
   const headers: Record<string, string> = said === undefined ? {} : { "retry-after": said }
   rpc(0).script(() => ({ write: http(429, "", headers), after: "keep" }))
   const relay = await start({}, [])

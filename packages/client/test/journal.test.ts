@@ -670,7 +670,7 @@ test("a store that fails or rejects stops the payment with nothing sent", async 
   }
 })
 
-test("a page without crypto.subtle, as by http, is told so, with nothing stored or sent", async () => {
+test("a page without crypto.subtle, such as one over http, gets an error that says so, and nothing is stored or sent", async () => {
   vi.stubGlobal("crypto", {})
   onTestFinished(() => void vi.unstubAllGlobals())
   const { pay, sends, journal } = setUp()

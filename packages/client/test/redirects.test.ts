@@ -23,7 +23,7 @@ test.each([
   expect([received.length, other.received.length]).toEqual([2, 0])
 })
 
-test("a browser tells of a redirect that its status is 0", async () => {
+test("in a browser a redirect has the status 0", async () => {
   const opaque = async () => ({ status: 0, headers: new Headers(), text: async () => "", body: null })
   const platform = createPlatform({ apiUrl: "https://api.example", fetch: opaque })
   await expect(platform.registry.list()).rejects.toMatchObject({ code: "unexpected-answer", retryable: true })

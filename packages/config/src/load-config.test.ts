@@ -89,7 +89,7 @@ test("a URL contains no white space, and reserved characters in a password must 
   }
 })
 
-test("a URL of several hosts is named as such, and a problem that two checks find is told once", () => {
+test("a URL with several hosts is reported as such, and a problem that two checks find is reported once", () => {
   const database = url("DATABASE_URL", undefined, { protocols: ["postgres:"], credentials: true })
   const twice = () => ["A: x", "A: x"]
   const problems = problemsOf(() => loadConfig({ database }, { DATABASE_URL: "postgres://a:b@h:1,i:2/d" }, twice))

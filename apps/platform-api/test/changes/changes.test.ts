@@ -192,7 +192,7 @@ test("an id is too old once later changes are deleted for their age, even if no 
   expect((await changesAfter(quiet, last?.id ?? 0)).map(({ version }) => version)).toEqual([3])
 })
 
-test("an id that a restored backup doesn't have is never given out again: its reader is told to begin again", async () => {
+test("an id that a restored backup doesn't have is never issued again; its reader gets an error that says to begin again", async () => {
   const restored = await serviceInTest("postgres")
   for (const ast of [first, grown]) await publishStack(restored, "kept", ast)
   const [kept, lost] = await changesAfter(restored, 0)

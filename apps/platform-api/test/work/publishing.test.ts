@@ -44,7 +44,7 @@ onBothDatabases("publishing stacks", (kind) => {
     expect(deployment).toMatchObject({ status: "active", current_version: 1, spec_name: "orders" })
   })
 
-  test("null is no AST, and no value of what is optional; where an AST is required, both are told alike", async () => {
+  test("a member that is null counts as missing, which is an error where an AST is required", async () => {
     const empty = { ast_payload: null, entity_name: null, visibility: null, shared_with: null }
     const spec = await owner.newSpec("nulls", { ...empty, description: null })
     expect(spec).toMatchObject({ latest_version: 0, visibility: "private", shared_with: [], description: null })
