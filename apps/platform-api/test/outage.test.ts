@@ -50,10 +50,12 @@ describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the datab
     }
   })
 
-  test("health is degraded, liveness and keyless registry reads work, and invalid keys are rejected", async () => {
+  test("it is degraded and not ready; liveness and keyless registry reads work, and invalid keys are rejected", async () => {
     const health = await service.call("GET", "/health")
     expect([health.status, health.body.status, health.body.database]).toEqual([503, "degraded", "unavailable"])
-    expect((await service.call("GET", "/livez")).status).toBe(200)
+    const ready = await service.call("GET", "/readyz")
+    expect([ready.status, ready.body]).toEqual([503, { status: "unavailable", missing: ["database"] }])
+    expect((await service.call("GET", "/livez")).body).toEqual({ status: "ok", missing: [] })
     expect((await service.call("GET", "/api/registry")).status).toBe(200)
     const typo = `${mintKey("ak", randomBytes, randomBytes(32)).slice(0, -1)}!`
     expect(await service.faultOf(typo)).toBe("invalid-api-key")
@@ -64,6 +66,7 @@ describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the datab
       (await service.database().query<{ n: number }>("select count(*)::int as n from users", []))[0]?.n
     await outages[how].end({ server, network })
     await expect.poll(async () => (await service.call("GET", "/health")).status).toBe(200)
+    expect((await service.call("GET", "/readyz")).body).toEqual({ status: "ok", missing: [] })
     expect((await service.call("GET", "/api/agents/me", { key: agent.key })).status).toBe(200)
     expect(await count()).toBe(1)
     await service.signUp()
