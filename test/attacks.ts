@@ -22,8 +22,7 @@ type Asked = {
 }
 
 /** Another client each time: a /64 of its own behind the trusted proxy. */
-export const newAddress = (): string =>
-  `2001:db8:${randomBytes(2).toString("hex")}:${randomBytes(2).toString("hex")}::1`
+const newAddress = (): string => `2001:db8:${randomBytes(2).toString("hex")}:${randomBytes(2).toString("hex")}::1`
 
 export const ask = (
   method: string,

@@ -1,4 +1,5 @@
 // Once per run, before the first test: the pages' scripts, and what all workers share.
+import { sharePostgres } from "@svc/testing"
 import "../packages/site/scripts/build.ts"
 
-export { sharePostgres as setup } from "@svc/testing"
+export const setup = sharePostgres

@@ -19,7 +19,7 @@ export const entity = z.object({
   fields: z.array(z.object({ path: z.string(), rust_type: z.string() })).min(1),
 })
 export const session = z.object({ token: z.string(), scope: z.string(), expires_at: z.int() })
-export const key = z.object({ id: z.int(), name: z.string() })
+const key = z.object({ id: z.int(), name: z.string() })
 export const keys = z.array(key.extend({ current: z.boolean() }))
 export const revoked = z.object({ revoked: z.boolean(), remaining_secret_keys: z.int() })
 export const listed = z.array(z.object({ name: z.string(), version: z.int() }))
@@ -33,7 +33,7 @@ export const live = z.object({
   }),
 })
 /** A build, a deployment or a run. */
-export const record = z.object({ id: z.int(), status: z.string() })
+const record = z.object({ id: z.int(), status: z.string() })
 export const records = z.array(record)
 export const page = z.object({ title: z.string(), content: z.string() })
 

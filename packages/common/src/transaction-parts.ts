@@ -1,7 +1,7 @@
 import { base58Size, isBase58Text } from "./base58.ts"
 
 /** The size of a signature. */
-export const signatureBytes = 64
+const signatureBytes = 64
 /** The first byte of version 1, whose message comes before the signatures. */
 export const version1 = 0x81
 /** The largest transaction of any version, in bytes. */

@@ -1,6 +1,4 @@
 export { ConfigError, loadConfig, SetupError } from "./load-config.ts"
-export type { Fields } from "./load-config.ts"
 export { cidrs, field, flag, integer, list, oneOf, secret, text, url, urls } from "./fields.ts"
 export { readBoth, textOrFile } from "./readings.ts"
 export { Secret } from "./secret.ts"
-export type { Field } from "./fields.ts"

@@ -1,5 +1,5 @@
 export { accessSchema, createApi, createRoute, openApiDocument } from "./api.ts"
 export type { Access, DocumentedRoute } from "./api.ts"
 export { errorResponses, json } from "./responses.ts"
-export { firstFailure, inOwnWords } from "@svc/common/validation"
+export { inOwnWords } from "@svc/common/validation"
 export { type OpenAPIHono, z } from "@hono/zod-openapi"

@@ -24,7 +24,7 @@ export type Fault =
   | "bad-gateway"
 
 /** An answer of the proxy's own: a 429, a 503, a refused token. Nothing is passed on. */
-export type OwnAnswer = {
+type OwnAnswer = {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body: unknown
@@ -36,7 +36,7 @@ export type Answer = { readonly status: number; readonly headers: IncomingMessag
 export type Lie = { readonly answer: (body: string, pass: () => Promise<Answer>) => Promise<Answer> }
 
 /** One request in the order of arrival: what was done to it, and how often and with which status it was answered behind. */
-export type LedgerEntry = {
+type LedgerEntry = {
   readonly path: string
   readonly body: string
   readonly fault: Fault | OwnAnswer | Lie | undefined
