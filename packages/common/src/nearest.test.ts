@@ -26,8 +26,8 @@ test("the intended name is the nearest after one typo (a letter more, less, othe
 })
 
 test("part of a name finds it, a swap is nearer than two changes, and unrelated text finds nothing", () => {
-  expect(nearest("stake", ["snake", "stake-accounts"], 1)).toEqual(["stake-accounts"])
-  expect(nearest("abdc", ["abxx", "abcd"], 1)).toEqual(["abcd"])
+  expect(nearest("stake", ["snake", "stake-accounts"])[0]).toBe("stake-accounts")
+  expect(nearest("abdc", ["abxx", "abcd"])[0]).toBe("abcd")
   expect(nearest("x", [])).toEqual([])
   fc.assert(
     fc.property(fc.string(), fc.array(fc.string()), (text, names) => {

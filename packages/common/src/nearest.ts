@@ -17,10 +17,10 @@ const ranked = (text: string, names: readonly string[]) => {
     .sort((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1))
 }
 
-/** The names that differ least from a text, ignoring case. A name that contains the text counts as close. */
-export const nearest = (text: string, names: readonly string[], count = 3): string[] =>
+/** The three names that differ least from a text, ignoring case. A name that contains the text counts as close. */
+export const nearest = (text: string, names: readonly string[]): string[] =>
   ranked(text, names)
-    .slice(0, count)
+    .slice(0, 3)
     .map(({ name }) => name)
 
 /** The name that a text is probably a slip of; undefined if none is close. */

@@ -19,8 +19,8 @@ export type TransactionParts = {
 }
 
 /** The maximum size of a transaction or message that starts with this byte. */
-export const sizeLimit = (bytes: ArrayLike<number>, mostOfVersion1 = largestTransaction): number =>
-  bytes[0] === version1 ? mostOfVersion1 : Math.min(mostOfVersion1, packetBytes)
+export const sizeLimit = (bytes: ArrayLike<number>): number =>
+  bytes[0] === version1 ? largestTransaction : packetBytes
 
 /**
  * Splits a transaction of any version. The older versions start with the number of signatures, a compact-u16 of at most 64

@@ -7,7 +7,7 @@ import { apiForReading } from "../settings/key.ts"
 import { createProgram } from "./program.ts"
 
 /** The first argument with which the scripts ask for the words that fit. Where none does, they offer the names of files. */
-export const completeWord = "__complete"
+const completeWord = "__complete"
 
 const scripts: Readonly<Record<string, string>> = {
   bash: `_svc() {
