@@ -296,6 +296,8 @@ test("invalid input is rejected before anything is stored: another blockhash, no
     " a",
     "a ",
     "\u3000",
+  for (const nothing of [undefined, null, {}, [1, 2]])
+    await expect(pay({}, () => nothing as unknown as string)).rejects.toMatchObject({ code: "invalid_base64" })
     "\ud800",
     "cafe\u0301",
     "a\u00a0b",

@@ -34,7 +34,7 @@ const fromBase64 = (text: string): Uint8Array => {
   } catch {
     // Said below.
   }
-  throw refusal("invalid_base64", "The transaction must be padded base64")
+  throw refusal("invalid_base64", "The transaction must be bytes or base64")
 }
 
 const partsOf = (bytes: Uint8Array): TransactionParts => {
@@ -54,7 +54,7 @@ const partsOf = (bytes: Uint8Array): TransactionParts => {
 
 /** Reads a signed transaction. Throws SvcError with the relay's codes, before anybody is asked. */
 export const readSigned = (transaction: string | Uint8Array): Wire => {
-  const bytes = typeof transaction === "string" ? fromBase64(transaction) : transaction
+  const bytes = ArrayBuffer.isView(transaction) ? transaction : fromBase64(transaction)
   const parts = partsOf(bytes)
   const missing = firstMissingSignature(parts)
   if (missing >= 0) {
