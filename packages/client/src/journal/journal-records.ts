@@ -27,7 +27,7 @@ export const createRecords = (store: Store) => {
 
   const look = async (id: string): Promise<StoredRecord | DamagedRecord | undefined> => {
     const record = await inStore(() => store.get(id))
-    return record && inspect(record, id)
+    return record ? inspect(record, id) : undefined
   }
 
   const read = async (id: string): Promise<StoredRecord | undefined> => {
