@@ -355,7 +355,10 @@ test("a caller who aborts gets undecided, and a later call finishes it; before a
       return "silence"
     },
   })
-  await expect(pay({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "aborted" })
+  await expect(pay({ signal: AbortSignal.abort() })).rejects.toMatchObject({
+    code: "aborted",
+    message: "Nothing was stored or sent: Aborted",
+  })
   expect(await journal.list()).toEqual([])
   const outcome = await pay({ signal: giving.signal })
   expect(outcome).toMatchObject({ state: "undecided", lastError: { code: "aborted" } })
@@ -378,7 +381,7 @@ test("a caller who aborts while the relay is away or busy gets its last error as
   const abortedAt = (): Promise<PaymentOutcome> => pay({ signal: (giving = new AbortController()).signal })
   await expect(abortedAt()).rejects.toMatchObject({
     code: "aborted",
-    message: "http://relay.test can't be reached. Nothing was stored or sent",
+    message: "Nothing was stored or sent: http://relay.test can't be reached",
   })
   giving = undefined
   const stopping = new AbortController()

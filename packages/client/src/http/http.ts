@@ -70,7 +70,7 @@ const exchange = async (fetch: Fetch, call: Call, signal: AbortSignal): Promise<
 export const request = async (fetch: Fetch, clock: Clock, call: Call): Promise<Answer> => {
   const where = new URL(call.url).origin
   const throwIfAborted = (): void => {
-    if (call.signal?.aborted === true) throw ownError("aborted", `${where} sent no response`)
+    if (call.signal?.aborted === true) throw ownError("aborted", "Aborted")
   }
   throwIfAborted()
   const leaving = new AbortController()

@@ -75,7 +75,7 @@ const reused = (id: string, { state, signature }: PaymentRecord, stored: object,
 const duplicateOf = (id: string, other: string): SvcError =>
   duplicate(` for "${id}"`, `"${other}" has this transaction`)
 
-const givenUp = (reason: string): SvcError => refusal("aborted", `${reason}. Nothing was stored or sent`)
+const givenUp = (reason: string): SvcError => refusal("aborted", `Nothing was stored or sent: ${reason}`)
 
 /** Says that this call didn't bring the outcome about. */
 const replayed = (outcome: PaymentOutcome): PaymentOutcome =>

@@ -64,7 +64,7 @@ export const duplicate = (whose: string, reason: string): SvcError =>
 /** A node that is behind what the provider has said before knows nothing of what came since: no payment, no blockhash, no funds. */
 const upToDate = <Answer extends { readonly contextSlot: bigint }>(answer: Answer, tip = 0n): Answer => {
   if (answer.contextSlot >= tip) return answer
-  throw ownError("lookup-failed", "The provider lags. This call stored and sent nothing: repeat it", {
+  throw ownError("lookup-failed", "The provider lags. Nothing was stored or sent", {
     retryable: true,
   })
 }
