@@ -71,6 +71,13 @@ const setUp = ({
 
 const lost: Fate = () => undefined
 
+/** Stops a call while the stored payment may still land, or has landed: it doesn't prove that nothing was submitted. */
+const stopped = (code: string) => {
+  const isStopped = (error: SvcError): boolean =>
+    error.code === code && error.message.startsWith("This call sent nothing: ") && error.submissionState === undefined
+  return expect.toSatisfy(isStopped, `${code} that proves nothing`)
+}
+
 test("a payment is simulated, stored, sent once and finalized; a second run sends nothing and returns the same", async () => {
   const { pay, journal, recipient, chain, routes, sends, built } = setUp()
   const outcome = await pay()
@@ -109,6 +116,7 @@ test("with a purpose a known id is compared by it, without calling the builder; 
   expect(built).toHaveLength(1)
   await expect(pay({ purpose: "6 lamports to the shop" })).rejects.toMatchObject({
     code: "id-reused",
+    message: 'This call sent nothing: "invoice-42" is another payment (landed): use another id only to pay again',
     submissionState: "not_submitted",
     details: { stored: { purpose, payer: payer.address }, given: { purpose: "6 lamports to the shop" } },
   })
@@ -288,6 +296,8 @@ test("invalid input is rejected before anything is stored: another blockhash, no
   const { pay, journal, build, sends } = setUp()
   await expect(pay({}, () => build()({ blockhash: newAddress() }))).rejects.toMatchObject({ code: "wrong-blockhash" })
   await expect(pay({}, () => "AQ==")).rejects.toMatchObject({ code: "invalid_transaction" })
+  for (const nothing of [undefined, null, {}, [1, 2]])
+    await expect(pay({}, () => nothing as string)).rejects.toMatchObject({ code: "invalid_base64" })
   await expect(
     pay({}, () => {
       throw new Error("the wallet says no")
@@ -299,8 +309,6 @@ test("invalid input is rejected before anything is stored: another blockhash, no
     " a",
     "a ",
     "\u3000",
-  for (const nothing of [undefined, null, {}, [1, 2]])
-    await expect(pay({}, () => nothing as unknown as string)).rejects.toMatchObject({ code: "invalid_base64" })
     "\ud800",
     "cafe\u0301",
     "a\u00a0b",
@@ -320,7 +328,9 @@ test("a rejection is reported at once, and other bytes wait until the stored one
   })
   await expect(pay()).rejects.toMatchObject({ code: "upstream_rpc_error", submissionState: "not_submitted" })
   expect(await journal.get("invoice-42")).toMatchObject({ state: "open", refused: "upstream_rpc_error", attempt: 1 })
-  await expect(journal.forget("invoice-42")).rejects.toMatchObject({ code: "payment-open" })
+  await expect(journal.forget("invoice-42")).rejects.toSatisfy(
+    (error: SvcError) => error.code === "payment-open" && error.submissionState === undefined,
+  )
   refuses = false
   const from = clock.now()
   const corrected = newAddress()
@@ -483,9 +493,9 @@ describe("one chain", () => {
     const set = await left()
     const { journal, build, run } = set
     const { asked, moved } = move(set)
-    await expect(run(moved.submitOnce("invoice-42", build()))).rejects.toMatchObject({ code: "other-relay" })
+    await expect(run(moved.submitOnce("invoice-42", build()))).rejects.toEqual(stopped("other-relay"))
     expect(asked).toEqual([])
-    expect(await run(moved.settleAll())).toMatchObject([{ state: "undecided", lastError: { code: "other-relay" } }])
+    expect(await run(moved.settleAll())).toMatchObject([{ state: "undecided", lastError: stopped("other-relay") }])
     expect(await run(moved.submitOnce("invoice-42", build(), { allowRelay: true }))).toMatchObject({ state: "landed" })
     expect(await journal.list({ open: true })).toEqual([])
   })
@@ -503,7 +513,7 @@ describe("one chain", () => {
       const [settled] = await set.run(moved.settleAll())
       expect([before, now, settled?.state]).toEqual([before, now, ends])
       if (ends === "landed") continue
-      expect(settled).toMatchObject({ lastError: { code: "other-chain" } })
+      expect(settled).toMatchObject({ lastError: stopped("other-chain") })
       expect(asked).toEqual([])
     }
   })
@@ -514,8 +524,8 @@ describe("one chain", () => {
     const { journal, build, run, routes } = set
     const before = routes().length
     hash = "B"
-    expect(await run(journal.settleAll())).toMatchObject([{ state: "undecided", lastError: { code: "other-chain" } }])
-    await expect(run(journal.submitOnce("invoice-42", build()))).rejects.toMatchObject({ code: "other-chain" })
+    expect(await run(journal.settleAll())).toMatchObject([{ state: "undecided", lastError: stopped("other-chain") }])
+    await expect(run(journal.submitOnce("invoice-42", build()))).rejects.toEqual(stopped("other-chain"))
     expect(routes()).toHaveLength(before)
     expect(await journal.list({ open: true })).toHaveLength(1)
     hash = undefined
@@ -531,7 +541,7 @@ describe("one chain", () => {
         return ok({ blockhash: "x", contextSlot: "200", lastValidBlockHeight: "250" })
       },
     })
-    expect(await other.run(other.journal.settleAll())).toMatchObject([{ lastError: { code: "other-chain" } }])
+    expect(await other.run(other.journal.settleAll())).toMatchObject([{ lastError: stopped("other-chain") }])
     expect(other.routes().filter((route) => route !== "latest-blockhash")).toEqual([])
     expect(await journal.list({ open: true })).toHaveLength(1)
   })
@@ -656,9 +666,9 @@ test("a damaged record is never treated as missing", async () => {
   })
   await pay({ commitment: "confirmed" })
   const before = sends()
-  await expect(pay()).rejects.toMatchObject({ code: "journal-damaged", message: expect.stringContaining("invoice-42") })
-  await expect(journal.get("invoice-42")).rejects.toMatchObject({ code: "journal-damaged" })
-  await expect(journal.forget("invoice-42")).rejects.toMatchObject({ code: "journal-damaged" })
+  await expect(pay()).rejects.toThrow('the record of "invoice-42" is damaged')
+  await expect(journal.get("invoice-42")).rejects.toEqual(stopped("journal-damaged"))
+  await expect(journal.forget("invoice-42")).rejects.toEqual(stopped("journal-damaged"))
   expect(sends()).toBe(before)
   await journal.forget("invoice-42", { force: true })
   expect(await inner.get("invoice-42")).toMatchObject({ state: "forgotten", version: 2 })
@@ -673,7 +683,7 @@ test("a store that fails or rejects stops the payment with nothing sent", async 
   ]
   for (const part of broken) {
     const { pay, sends } = setUp({ store: { ...inner, ...part } })
-    await expect(pay()).rejects.toMatchObject({ code: "journal-unavailable" })
+    await expect(pay()).rejects.toEqual(stopped("journal-unavailable"))
     expect(sends()).toBe(0)
   }
 })
@@ -713,7 +723,7 @@ test("bytes of another id are rejected: in progress, landed, or stored at the sa
   expect(landed).toHaveLength(1)
   await expect(set.pay({}, bytes, "d")).rejects.toMatchObject({
     code: "duplicate-transaction",
-    message: `Nothing was sent for "d": "${landed[0]}" has this transaction. It lands once, so don't sign another for it; a second payment differs by a memo or its blockhash`,
+    message: `Nothing was sent for "d": "${landed[0]}" has this transaction. It lands once, so don't sign another for it; a second payment needs a memo`,
   })
   // The id is unused.
   expect(await set.pay({}, set.build(), "d")).toMatchObject({ state: "landed" })

@@ -1,11 +1,11 @@
 import { asSvcError, ownError, type SvcError } from "../http/error.ts"
 import { type DamagedRecord, isSound, type PaymentRecord, type Store, type StoredRecord } from "./store.ts"
-import { refusal } from "../relay/wire.ts"
+import { stopped } from "../relay/wire.ts"
 
 const damaged = (id: string, { file, version }: DamagedRecord): SvcError =>
-  refusal(
+  stopped(
     "journal-damaged",
-    `The record of "${id}" is damaged (${file ?? version}): look on the chain whether it was paid, then forget it by force`,
+    `the record of "${id}" is damaged (${file ?? version}): look on the chain whether it was paid, then forget it by force`,
     { file, version },
   )
 
@@ -15,7 +15,7 @@ export const createRecords = (store: Store) => {
     try {
       return await work()
     } catch (thrown) {
-      throw asSvcError(thrown, "journal-unavailable", "The journal's store failed")
+      throw asSvcError(thrown, "journal-unavailable", "This call sent nothing: the journal's store failed")
     }
   }
 
@@ -41,7 +41,7 @@ export const createRecords = (store: Store) => {
     const { id, version } = record
     if (await inStore(() => store.put(id, record, version - 1))) return true
     if (((await look(id))?.version ?? 0) >= version) return false
-    throw ownError("journal-unavailable", `The store refuses "${id}"`)
+    throw stopped("journal-unavailable", `the store refuses "${id}"`)
   }
 
   const list = async ({ open = false }: { readonly open?: boolean | undefined } = {}) => {
@@ -59,7 +59,7 @@ export const createRecords = (store: Store) => {
     if (record === undefined) return
     const { state, version } = record
     if (state === "damaged" && !force) throw damaged(id, record)
-    if (state === "open" && !force) throw refusal("payment-open", `"${id}" may still land: settle it first`)
+    if (state === "open" && !force) throw ownError("payment-open", `"${id}" may still land: settle it first`)
     if (state !== "forgotten" && !(await write({ id, version: version + 1, state: "forgotten" }))) {
       return forget(id, { force })
     }

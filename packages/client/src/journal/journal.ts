@@ -67,10 +67,14 @@ const checkId = (id: unknown): void => {
 }
 
 const reused = (id: string, { state, signature }: PaymentRecord, stored: object, given: object): SvcError =>
-  refusal("id-reused", `"${id}" is another payment, which is ${state}: use another id only to pay again`, {
-    stored: { ...stored, signature, state },
-    given,
-  })
+  refusal(
+    "id-reused",
+    `This call sent nothing: "${id}" is another payment (${state}): use another id only to pay again`,
+    {
+      stored: { ...stored, signature, state },
+      given,
+    },
+  )
 
 const duplicateOf = (id: string, other: string): SvcError =>
   duplicate(` for "${id}"`, `"${other}" has this transaction`)

@@ -58,7 +58,7 @@ const lastLogs = 10
 export const duplicate = (whose: string, reason: string): SvcError =>
   refusal(
     "duplicate-transaction",
-    `Nothing was sent${whose}: ${reason}. It lands once, so don't sign another for it; a second payment differs by a memo or its blockhash`,
+    `Nothing was sent${whose}: ${reason}. It lands once, so don't sign another for it; a second payment needs a memo`,
   )
 
 /** A node that is behind what the provider has said before knows nothing of what came since: no payment, no blockhash, no funds. */

@@ -24,6 +24,10 @@ export type Wire = {
 export const refusal = (code: string, message: string, details?: unknown): SvcError =>
   ownError(code, message, { submissionState: "not_submitted", details })
 
+/** An error that stops a call before it sends anything, about a stored payment that may still land or have landed. */
+export const stopped = (code: string, message: string, details?: unknown): SvcError =>
+  ownError(code, `This call sent nothing: ${message}`, { details })
+
 export const toBase64 = (bytes: Uint8Array): string =>
   btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))
 
