@@ -1,9 +1,9 @@
 import { asSvcError, ownError, type SvcError } from "../http/error.ts"
 import { type DamagedRecord, isSound, type PaymentRecord, type Store, type StoredRecord } from "./store.ts"
-import { stopped } from "../relay/wire.ts"
+import { stoppedError } from "../relay/wire.ts"
 
 const damaged = (id: string, { file, version }: DamagedRecord): SvcError =>
-  stopped(
+  stoppedError(
     "journal-damaged",
     `the record of "${id}" is damaged (${file ?? version}): look on the chain whether it was paid, then forget it by force`,
     { file, version },
@@ -41,7 +41,7 @@ export const createRecords = (store: Store) => {
     const { id, version } = record
     if (await inStore(() => store.put(id, record, version - 1))) return true
     if (((await look(id))?.version ?? 0) >= version) return false
-    throw stopped("journal-unavailable", `the store refuses "${id}"`)
+    throw stoppedError("journal-unavailable", `the store refuses "${id}"`)
   }
 
   const list = async ({ open = false }: { readonly open?: boolean | undefined } = {}) => {

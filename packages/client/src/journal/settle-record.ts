@@ -7,7 +7,7 @@ import { finalView, retry } from "./prepare.ts"
 import type { Abortable, Relay } from "../relay/relay.ts"
 import { lookOnce, type LoopOptions, settleWith } from "../submit/settle-loop.ts"
 import type { PaymentRecord } from "./store.ts"
-import { stopped } from "../relay/wire.ts"
+import { stoppedError } from "../relay/wire.ts"
 
 export type Shared = {
   /** Continues payments that were stored with another relay URL of the same chain. */
@@ -41,7 +41,7 @@ export const createSettler = ({ relay, records, allowRelay, genesisHash, clock }
   const checkChain = async (record: PaymentRecord, options: Shared & Abortable) => {
     const { id, relayUrl, genesisHash: stored, finalizedHeight } = record
     if (relayUrl !== relay.url && !(options.allowRelay ?? allowRelay)) {
-      throw stopped(
+      throw stoppedError(
         "other-relay",
         `"${id}" was stored with ${relayUrl}: use that relay, or allowRelay for the same chain`,
       )
@@ -49,7 +49,7 @@ export const createSettler = ({ relay, records, allowRelay, genesisHash, clock }
     // Behind the same URL there may be another chain: its operator may have changed the provider.
     const now = stored && (await genesisHash())
     if (now !== undefined && now !== stored) {
-      throw stopped("other-chain", `"${id}" was stored on chain ${stored}, and this one is ${now}`)
+      throw stoppedError("other-chain", `"${id}" was stored on chain ${stored}, and this one is ${now}`)
     }
     // A provider may be some blocks behind another.
     for (let looks = 0; looks < 3; looks++) {
@@ -57,7 +57,7 @@ export const createSettler = ({ relay, records, allowRelay, genesisHash, clock }
       if (view.height >= BigInt(finalizedHeight)) return view
       await clock.sleep(1000, options.signal)
     }
-    throw stopped("other-chain", `"${id}" was stored at block ${finalizedHeight}, and this chain is lower`)
+    throw stoppedError("other-chain", `"${id}" was stored at block ${finalizedHeight}, and this chain is lower`)
   }
 
   /** Finds out what became of a stored attempt and stores a final result. With `resend` it also sends the bytes again. */

@@ -25,7 +25,7 @@ export const refusal = (code: string, message: string, details?: unknown): SvcEr
   ownError(code, message, { submissionState: "not_submitted", details })
 
 /** An error that stops a call before it sends anything, about a stored payment that may still land or have landed. */
-export const stopped = (code: string, message: string, details?: unknown): SvcError =>
+export const stoppedError = (code: string, message: string, details?: unknown): SvcError =>
   ownError(code, `This call sent nothing: ${message}`, { details })
 
 export const toBase64 = (bytes: Uint8Array): string =>
