@@ -100,7 +100,7 @@ export const errors = defineErrors({
     ],
     "scope-not-allowed": [
       "The stack or the key doesn't allow this scope.",
-      "Request only read, or choose a stack whose relay is true.",
+      "Request fewer scopes, or choose a stack whose relay is true. The operator decides whether pages may send.",
     ],
   }),
   ...withStatus(404, {

@@ -123,6 +123,9 @@ test("a browser's token is bound to its page, and may send transactions only whe
     told({ websocket_url: url(name), scope }, publishable, { origin: from })
   expect(await page("relayed", "read transaction:inspect")).toBe("read transaction:inspect")
   expect(await page("relayed", "transaction:send")).toBe("403 scope-not-allowed")
+  const refused = await mint({ websocket_url: url("relayed"), scope: "transaction:send" }, publishable, { origin })
+  const whose = { reason: expect.stringContaining("publishable key"), path: "scope" }
+  expect(refused.body).toMatchObject({ details: whose, hint: expect.stringContaining("operator") })
   expect(await page("sending", "transaction:send")).toBe("transaction:send")
   expect(await page("plain", "read", "https://evil.example")).toBe("403 origin-not-allowed")
   expect(await told({ websocket_url: url("plain") }, publishable)).toBe("403 origin-required")

@@ -134,7 +134,8 @@ sessionRoutes.openapi(mintSession, async (c) => {
   const excess = scopes.find((word) => !mayHave[word](stack, principal.keyClass))
   if (excess !== undefined) {
     const path = given.scopes === undefined ? "scope" : "scopes"
-    throw wrongField("scope-not-allowed", path, `has ${excess}, which this stack or key doesn't allow`)
+    const whose = isRelayed(stack) ? "publishable keys don't have for this stack" : "this stack doesn't allow"
+    throw wrongField("scope-not-allowed", path, `has ${excess}, which ${whose}`)
   }
   const scope = scopes.join(" ")
   const account = accountName(principal)
