@@ -4,6 +4,8 @@ import type { Service } from "./settings/settings.ts"
 import type { ExitCode } from "./usage/help.ts"
 
 const loginWithKey = "Next: svc auth login < KEY-FILE"
+const rightUrls =
+  "Next: svc env; check that --relay-url and --api-url name the right services, and that the relay is enabled"
 const signedBytes = "Nothing was sent. Next: pass the bytes of a signed transaction, raw or as base64"
 
 /**
@@ -11,6 +13,8 @@ const signedBytes = "Nothing was sent. Next: pass the bytes of a signed transact
  * error ends with it. For other codes it is the service's hint, or the command's help.
  */
 export const nextSteps: Readonly<Record<string, string>> = {
+  "not-found": rightUrls,
+  not_found: rightUrls,
   "missing-credentials": "Next: svc auth signup, or svc auth login < KEY-FILE",
   "invalid-authorization-format": loginWithKey,
   "invalid-api-key":

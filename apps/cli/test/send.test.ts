@@ -190,7 +190,10 @@ describe("before anything is sent", () => {
   test("an unknown stack and an unavailable relay are reported", async () => {
     const { base64 } = await setup.wallet.transfer()
     const unknown = await setup.svc(["send", "--stack", "nothing", "--json"], base64)
-    expectError(unknown, "stack-not-found")
+    expectError(unknown, "stack-not-found", /^This run sent nothing\. There is no such stack/)
+    const elsewhere = `${setup.env.SVC_RELAY_URL}/elsewhere`
+    const other = await setup.svc(["send", "--stack", "transfers", "--relay-url", elsewhere, "--json"], base64)
+    expectError(other, "not_found", /^This run sent nothing\. .* --relay-url/)
     const gone = await setup.svc(
       ["send", "--stack", "transfers", "--relay-url", "http://127.0.0.1:9", "--json"],
       base64,

@@ -1,7 +1,7 @@
 import { shellWord } from "@svc/common/foreign-text"
 import { createJournal, memoryStore, signatureOf, SvcError, type SubmitOnceOptions } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
-import { CliError, onCode, usageError } from "../errors.ts"
+import { onCode, usageError } from "../errors.ts"
 import {
   type Ending,
   type EndingJson,
@@ -127,12 +127,11 @@ const sendAndWait: typeof send = async (context) => {
     return outcomeOf(await pay(), id, signature, context)
   })
   return sending.catch(
-    // Once anything is stored, no lost connection ends the wait.
-    onCode("unreachable", ({ message, next, cause }): never => {
-      throw new CliError("unreachable", `This run sent nothing. ${message}`, {
-        cause,
-        ...(next !== undefined && { next }),
-      })
+    // What isn't an outcome has ended the run before it sent anything.
+    onCode(undefined, (error): never => {
+      const isSaid = error.exit === 2 || /nothing was|sent nothing/i.test(`${error.message} ${error.next}`)
+      if (!isSaid) error.message = `This run sent nothing. ${error.message}`
+      throw error
     }),
   )
 }
