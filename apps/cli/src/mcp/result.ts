@@ -172,7 +172,9 @@ export class PaymentFailure extends Error {
 export const faultOf = (thrown: unknown): ReturnType<typeof plainFault> => {
   if (!(thrown instanceof PaymentFailure)) return plainFault(thrown)
   const fault = plainFault(thrown.cause)
-  const isSaid = /nothing was|sent nothing/i.test(`${fault.message} ${fault.hint}`)
+  // That the payment may be open is never said by the error itself.
+  const isSaid =
+    thrown.known.startsWith("Nothing") && /nothing was|sent nothing/i.test(`${fault.message} ${fault.hint}`)
   return isSaid ? fault : { ...fault, hint: `${thrown.known} ${fault.hint}` }
 }
 
