@@ -96,9 +96,11 @@ const occupy = async (ms: number, { url, count, bytes, addresses, read }: Connec
   const sockets: Socket[] = []
   const port = Number(new URL(url).port)
   while (sockets.length < count) {
+    // The kernel may try for two minutes to connect one whose first packets were dropped.
+    const signal = AbortSignal.timeout(60_000 + ms)
     const next = times(Math.min(50, count - sockets.length), (n): Socket => {
       const address = localAddress((sockets.length + n) % addresses)
-      const socket = connect({ port, host: "127.0.0.1", localAddress: address }).on("error", () => {})
+      const socket = connect({ port, host: "127.0.0.1", localAddress: address, signal }).on("error", () => {})
       if (read) socket.resume()
       socket.write(bytes)
       return socket
