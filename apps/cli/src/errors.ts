@@ -238,6 +238,10 @@ export const asCode =
     throw error instanceof CliError ? error : new CliError(code, `${problem(systemReason(error))}.`)
   }
 
+/** Whether the texts of an error of a payment say already that nothing was sent. */
+export const saysUnsent = (...texts: readonly (string | undefined)[]): boolean =>
+  /nothing was|sent nothing/i.test(texts.join(" "))
+
 /** An error in how the tool was called. It refers to the help of `words`, by default to that of the command that runs. */
 export const usageError = (message: string, words?: string): CliError =>
   new CliError("usage", message, words === undefined ? {} : { next: `Next: ${`svc ${words}`.trimEnd()} --help` })

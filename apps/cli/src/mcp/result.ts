@@ -4,7 +4,7 @@ import { SvcError } from "@svc/client/http"
 import { visibleJson } from "@svc/common/foreign-text"
 import { withoutKeys } from "@svc/keys"
 import { ToolError } from "@svc/mcp"
-import { asCliError } from "../errors.ts"
+import { asCliError, saysUnsent } from "../errors.ts"
 import { jsonText } from "../output/format.ts"
 import type { Result } from "./tool.ts"
 
@@ -173,8 +173,7 @@ export const faultOf = (thrown: unknown): ReturnType<typeof plainFault> => {
   if (!(thrown instanceof PaymentFailure)) return plainFault(thrown)
   const fault = plainFault(thrown.cause)
   // That the payment may be open is never said by the error itself.
-  const isSaid =
-    thrown.known.startsWith("Nothing") && /nothing was|sent nothing/i.test(`${fault.message} ${fault.hint}`)
+  const isSaid = thrown.known.startsWith("Nothing") && saysUnsent(fault.message, fault.hint)
   return isSaid ? fault : { ...fault, hint: `${thrown.known} ${fault.hint}` }
 }
 

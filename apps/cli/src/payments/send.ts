@@ -1,7 +1,7 @@
 import { shellWord } from "@svc/common/foreign-text"
 import { createJournal, memoryStore, signatureOf, SvcError, type SubmitOnceOptions } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
-import { onCode, usageError } from "../errors.ts"
+import { onCode, saysUnsent, usageError } from "../errors.ts"
 import {
   type Ending,
   type EndingJson,
@@ -129,7 +129,7 @@ const sendAndWait: typeof send = async (context) => {
   return sending.catch(
     // What isn't an outcome has ended the run before it sent anything.
     onCode(undefined, (error): never => {
-      const isSaid = error.exit === 2 || /nothing was|sent nothing/i.test(`${error.message} ${error.next}`)
+      const isSaid = error.exit === 2 || saysUnsent(error.message, error.next)
       if (!isSaid) error.message = `This run sent nothing. ${error.message}`
       throw error
     }),

@@ -224,12 +224,7 @@ test.each([
     // `explore` and `follow` put these together; a stack that is missing has the platform's code.
     ["entity-not-found", "build-failed", "deployment-failed"],
   ],
-  [
-    "Client library",
-    "packages/client/src",
-    /(?:ownError|stoppedError|refusal|asSvcError)\(\s*(?:\w+, )?"([a-z-]+)"/g,
-    [],
-  ],
+  ["Client library", "packages/client/src", /(?:Error|refusal)\(\s*(?:\w+, )?"([a-z-]+)"/g, []],
   [
     "Operator commands",
     "apps/platform-api/src",
