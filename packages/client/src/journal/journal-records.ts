@@ -15,7 +15,7 @@ export const createRecords = (store: Store) => {
     try {
       return await work()
     } catch (thrown) {
-      throw asSvcError(thrown, "journal-unavailable", "This call sent nothing: the journal's store failed")
+      throw asSvcError(thrown, "journal-unavailable", "This call sent nothing that can land: the store failed")
     }
   }
 
@@ -41,7 +41,7 @@ export const createRecords = (store: Store) => {
     const { id, version } = record
     if (await inStore(() => store.put(id, record, version - 1))) return true
     if (((await look(id))?.version ?? 0) >= version) return false
-    throw stoppedError("journal-unavailable", `the store refuses "${id}"`)
+    return inStore(() => Promise.reject(Error(`It refuses "${id}"`)))
   }
 
   const list = async ({ open = false }: { readonly open?: boolean | undefined } = {}) => {

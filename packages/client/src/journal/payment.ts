@@ -23,7 +23,7 @@ const readMessage = (bytes: Uint8Array) => {
   let at = 0
   const found = <Value>(value: Value | undefined): Value => {
     if (value !== undefined) return value
-    throw refusal("invalid_transaction", "The transaction's message can't be read")
+    throw refusal("invalid_transaction", "The message can't be read")
   }
   const byte = (): number => found(bytes[at++])
   // Each item has at least one byte, so a size past the end is refused before an array of it is made.
@@ -103,7 +103,7 @@ export const readExpiring = (transaction: Transaction) => {
   const read = readMessage(wire.message)
   const [first] = read.instructions
   if (first?.program === systemProgram && String(first.data.subarray(0, 4)) === advanceNonce) {
-    const message = "It uses a durable nonce, so it never expires: use a recent blockhash"
+    const message = "Its durable nonce never expires: use a recent blockhash"
     throw refusal("durable-nonce", message)
   }
   return { ...wire, ...read }
