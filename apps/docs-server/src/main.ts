@@ -8,6 +8,6 @@ await runProgram({
   service: "docs-server",
   version: manifest.version,
   args: process.argv.slice(2),
-  serve: () => runService("docs-server", () => startService(runtime)),
+  serve: () => runService("docs-server", (onOpen) => startService(runtime, onOpen)),
   checks: () => docsChecks(runtime.env, runtime),
 })

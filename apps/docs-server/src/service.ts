@@ -112,8 +112,14 @@ const openSite = async (
   }
 }
 
-/** Reads the pages and serves them until `close`. Rejects if the pages can't be read or the port is in use. */
-export const startService = async (runtime: Runtime) => {
+/**
+ * Reads the pages and serves them until `close`. Rejects if the pages can't be read or the port is in use.
+ * @param onOpen called when the port is open, before the pages are read
+ */
+export const startService = async (
+  runtime: Runtime,
+  onOpen: (running: { readonly log: Logger; readonly close: () => Promise<void> }) => void = () => {},
+) => {
   const { env, now, randomId } = runtime
   const config = readConfig(env)
   const log = await createLogger({ level: config.logLevel, pretty: runtime.terminal, service: "docs-server" })
@@ -142,6 +148,7 @@ export const startService = async (runtime: Runtime) => {
     await closing
     await telemetry?.stop()
   }
+  onOpen({ log, close })
   try {
     const baseUrl = config.publicUrl ?? server.url
     const { apiUrl, relayUrl, streamUrl, chainUrl } = config

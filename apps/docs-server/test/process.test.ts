@@ -41,7 +41,7 @@ test("svc.docs.streams counts open event streams, and is 0 again after their cli
   await expect.poll(count).toBe("0")
 })
 
-test("the server isn't ready while it reads the pages, and the log doesn't call that an error", async () => {
+test("the server isn't ready while it reads the pages, which the log doesn't call an error, and a signal stops it in order", async () => {
   const write = (number: number) => writeFile(join(dir, `page-${number}.md`), `# Page ${number}\n\nText.\n`)
   await Promise.all(Array.from({ length: 300 }, (_, number) => write(number)))
   const port = await freePort()
@@ -50,9 +50,11 @@ test("the server isn't ready while it reads the pages, and the log doesn't call 
   let first: Response | undefined
   while (first === undefined) first = await ready()
   expect(first.status).toBe(503)
+  child.kill("SIGTERM")
   await child.waitFor(/"msg":"listening"/)
   await child.waitFor(/"level":"info".*"route":"\/readyz","status":503/)
   expect(child.stdout()).not.toContain('"level":"error"')
+  expect(await child.exited).toBe(0)
 })
 
 // Where that may be done, the system has no file watches left for it.

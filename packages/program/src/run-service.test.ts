@@ -9,9 +9,10 @@ import { expect, test } from "vitest"
 const program = (start: string): string => `
   import { createLogger, runService } from ${JSON.stringify(import.meta.resolve("./index.ts"))}
   const log = await createLogger({ level: "info", pretty: false, service: "probe" })
+  import { once } from "node:events"
   const hold = () => new Promise((resolve) => setTimeout(resolve, 60_000))
   setInterval(() => {}, 1000)
-  await runService("probe", async () => { ${start} })`
+  await runService("probe", async (onOpen) => { ${start} })`
 
 const run = (start: string) => startProcess(process.execPath, ["--input-type=module", "-e", program(start)])
 
@@ -74,6 +75,18 @@ test("a signal ends a start that hangs in a pipe without a writer", async () => 
   expect(await child.exited).toBe("SIGTERM")
   await rm(folder, { recursive: true })
 })
+
+test.each(["await hold()", `await once(process, "SIGTERM"); throw new Error("stopped")`])(
+  "a signal stops in order what serves before its start ends: %s",
+  async (rest) => {
+    const child = run(
+      `onOpen({ log, close: async () => { log.info("drained") } }); log.info("up"); log.flush(); ${rest}`,
+    )
+    await child.waitFor(/"up"/)
+    child.kill("SIGTERM")
+    expect(await child.exited).toBe(0)
+  },
+)
 
 test("a signal during a busy start isn't lost", async () => {
   const child = run(`process.kill(process.pid, "SIGTERM"); return { log, close: async () => {} }`)

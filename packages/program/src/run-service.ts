@@ -31,14 +31,16 @@ export const processRuntime = (): Runtime => ({
   randomId: randomUUID,
 })
 
+type Running = { readonly log: Logger; readonly close: () => Promise<void> }
+
 /**
  * Runs a service until SIGTERM, SIGINT or SIGHUP: exit code 0 after an orderly stop, 1 when the start failed. Its reason goes to
  * stderr as one JSON line, with the setting and the next step; for a person at a terminal as text. A second signal stops at once.
- * @param start brings the service up and returns how to stop it
+ * @param start brings the service up and returns how to stop it. One that serves before it is complete calls `onOpen` with that
  */
 export const runService = async (
   service: string,
-  start: () => Promise<{ readonly log: Logger; readonly close: () => Promise<void> }>,
+  start: (onOpen: (running: Running) => void) => Promise<Running>,
 ): Promise<void> => {
   // The signal's own way first: an exit waits for threads, and one may be waiting for a pipe that nobody writes to. As the
   // first process of a container the signal does nothing to it.
@@ -49,9 +51,11 @@ export const runService = async (
   // Without a listener a closed terminal, or the rotation of a log, would cut off requests.
   const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const
   for (const signal of signals) process.once(signal, early)
-  try {
-    const { log, close } = await start()
-    let stopping = false
+  let isOpen = false
+  let stopping = false
+  const onOpen = ({ log, close }: Running): void => {
+    if (isOpen) return
+    isOpen = true
     const stop = (signal: string): void => {
       if (stopping) process.exit(1)
       stopping = true
@@ -74,7 +78,12 @@ export const runService = async (
       process.on(signal, () => stop(signal))
       process.removeListener(signal, early)
     }
+  }
+  try {
+    onOpen(await start(onOpen))
   } catch (error) {
+    // A start that the stop has overtaken.
+    if (stopping) return
     const reason = error instanceof Error ? error.message : String(error)
     const known = error instanceof SetupError ? { setting: error.setting, next: error.next } : { next: askDoctor }
     const line = { level: "error", time: new Date().toISOString(), service, reason, ...known, msg: "the start failed" }
