@@ -54,10 +54,16 @@ test.each([
   ["7", "7"],
   ["0", "1"],
   ["86400", "60"],
-  ["Fri, 01 Jan 2027 00:00:00 GMT", null],
+  ["Fri, 01 Jan 2027 00:00:07 GMT", "7"],
+  ["Thu, 31 Dec 2026 23:00:00 GMT", "1"],
+  ["soon GMT", null],
+  ["-7", null],
   [undefined, null],
 ])("of a rate limit's Retry-After %s from a provider a reader gets %s, and a sender nothing", async (said, told) => {
-  const headers: Record<string, string> = said === undefined ? {} : { "retry-after": said }
+  const headers: Record<string, string> = {
+    date: "Fri, 01 Jan 2027 00:00:00 GMT",
+    ...(said !== undefined && { "retry-after": said }),
+  }
   rpc(0).script(() => ({ write: http(429, "", headers), after: "keep" }))
   const relay = await start({}, [])
   const read = await relay.post("block-height", {})

@@ -34,7 +34,7 @@ export type UpstreamResponse =
   | {
       readonly kind: "http-error"
       readonly status: number
-      /** What its Retry-After says, if that is a number of seconds. */
+      /** What its Retry-After says. */
       readonly retryAfterSeconds?: number | undefined
     }
   | { readonly kind: "malformed" }
@@ -49,6 +49,14 @@ export type Upstream = {
 }
 
 type Head = { readonly status: number; readonly retryAfterSeconds: number | undefined }
+
+/** The seconds of a Retry-After: its number, or its date after the response's own, whatever this machine's clock says. */
+const secondsOf = (retryAfter: unknown, date: unknown): number | undefined => {
+  const text = String(retryAfter)
+  if (/^\d+$/.test(text)) return Number(text)
+  const ms = text.endsWith(" GMT") ? Date.parse(text) - Date.parse(String(date)) : NaN
+  return Number.isNaN(ms) ? undefined : Math.ceil(ms / 1000)
+}
 
 /**
  * Reads a whole response. Some statuses count whatever the body says. With any other status a JSON-RPC error with our id counts
@@ -152,8 +160,8 @@ export const createUpstream = (url: string, report: (reason: string) => void = (
             abort = (reason) => controller.abort(reason)
           },
           onResponseStart: (_controller, statusCode, responseHeaders) => {
-            const seconds = String(responseHeaders["retry-after"])
-            head = { status: statusCode, retryAfterSeconds: /^\d+$/.test(seconds) ? Number(seconds) : undefined }
+            const { date, "retry-after": retryAfter } = responseHeaders
+            head = { status: statusCode, retryAfterSeconds: secondsOf(retryAfter, date) }
             encodings = encodingsOf(responseHeaders["content-encoding"])
           },
           onResponseData: (_controller, chunk) => {
