@@ -27,6 +27,8 @@ export type Exchange = HttpBindings & {
   began: number
   /** The pattern of the route that serves it. */
   route: string
+  /** When a response that doesn't end by itself began, by `performance.now()`. */
+  streamsSince?: number
   /** Its context in the app, which knows its account. */
   context?: Context<HttpEnv>
   /** Its trace, where telemetry is on. */
@@ -74,6 +76,7 @@ export const countStream = ({ env }: { readonly env: Exchange }): ((waitingBytes
   const { connections } = env.server
   let counted = 0
   connections.stream(env)
+  env.streamsSince = performance.now()
   return (waitingBytes) => {
     connections.hold(env, waitingBytes - counted)
     counted = waitingBytes

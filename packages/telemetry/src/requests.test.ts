@@ -89,6 +89,13 @@ test("a call shared by several requests belongs to the first sampled one and lin
   expect(query?.links.map((link) => link.traceId.at(-1))).toEqual(["c"])
 })
 
+test("the duration of an event stream ends where its response begins: it is open for as long as its client likes", async () => {
+  const { serve, stop } = await begin()
+  await serve((exchange) => (exchange.streamsSince = performance.now() + 3_600_000))
+  await stop()
+  expect(/"name":"http.server.request.duration".*"sum":(36\d\d)\./.exec(collector.metrics())).not.toBeNull()
+})
+
 test("a 5xx response is an error on the request's span, and a 404 isn't", async () => {
   const { serve, stop } = await begin()
   for (const status of [404, 503]) await serve(() => {}, {}, proxy, status)

@@ -14,7 +14,7 @@ export const observeRequests = () => {
   const active = meter.createUpDownCounter("http.server.active_requests", { unit: "{request}" })
   const duration = meter.createHistogram("http.server.request.duration", {
     unit: "s",
-    description: "From a request's head to the end of its response.",
+    description: "From a request's head to the end of its response; of an event stream to its start.",
     advice: { explicitBucketBoundaries: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10] },
   })
 
@@ -33,13 +33,13 @@ export const observeRequests = () => {
     const span = tracer.startSpan(name, { kind: otel.SpanKind.SERVER }, parent)
     exchange.traceId = span.spanContext().traceId
     outgoing.once("close", () => {
-      const { route } = exchange
+      const { route, streamsSince: until = performance.now() } = exchange
       const { statusCode: status } = outgoing
       active.add(-1, known)
       const attributes: otel.Attributes = { ...known, "http.response.status_code": status }
       if (route !== "*") attributes["http.route"] = route
       if (status >= 500) attributes["error.type"] = String(status)
-      duration.record((performance.now() - began) / 1000, attributes)
+      duration.record((until - began) / 1000, attributes)
       if (!span.isRecording()) return
       span.setAttributes(attributes)
       if (route !== "*") span.updateName(`${name} ${route}`)
