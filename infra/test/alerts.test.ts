@@ -137,7 +137,13 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   RelayKeysOld: [fires({ svc_relay_jwks_age: "0+60x60" }, 45), quiet({ svc_relay_jwks_age: "300x60" }, 45)],
   PlatformTablesGrow: [
     fires({ 'svc_platform_table_size{table="audit_log"}': "0+2000000x1600" }, 1590, { table: "audit_log" }),
-    quiet({ 'svc_platform_table_size{table="audit_log"}': "0+100000x1600" }, 1590),
+    quiet(
+      {
+        'svc_platform_table_size{table="audit_log",instance="a"}': "0+600000x1600",
+        'svc_platform_table_size{table="audit_log",instance="b"}': "0+600000x1600",
+      },
+      1590,
+    ),
   ],
   PlatformRegistryStale: [
     fires({ svc_platform_registry_age: "0+30x20" }, 10),
