@@ -130,7 +130,13 @@ export const createRelay = (dependencies: RelayDependencies) => {
       const { method, maxResponseBytes, response } = definition
       const read = (result: unknown) => (response as D["response"]).parse(arrange(result))
       const timeoutMs = await enter(c, definition)
-      const outcome = await reads.ask({ method, maxResponseBytes, read }, params, timeoutMs, metering.upstream)
+      const requestId = c.get("requestId")
+      const outcome = await reads.ask(
+        { method, maxResponseBytes, requestId, read },
+        params,
+        timeoutMs,
+        metering.upstream,
+      )
       if (outcome.kind !== "value") throw readError(outcome, redact)
       return outcome.value
     },
@@ -144,11 +150,12 @@ export const createRelay = (dependencies: RelayDependencies) => {
       c.get("call").submission = submission
       const timeoutMs = await enter(c, definition)
       submission.submissionState = "unknown"
+      const requestId = c.get("requestId")
       const { kind, outcome } = await providerSpan(method, async () => {
-        const response = await sender.call({ method, params, timeoutMs, maxResponseBytes })
+        const response = await sender.call({ method, params, timeoutMs, maxResponseBytes, requestId })
         const judged = judgeSend(response, sent, redact)
         const wrong = response.kind === "result" && judged.state !== "accepted"
-        if (wrong) sender.report(`the result of ${method} isn't the transaction's signature`)
+        if (wrong) sender.report(`the result of ${method} isn't the transaction's signature`, requestId)
         return { ...response, kind: wrong ? ("malformed" as const) : response.kind, outcome: judged }
       })
       metering.upstream(kind)

@@ -135,7 +135,10 @@ test("a response in an unknown encoding is a 502, and the log names the provider
   expect(await height(open)).toBe("502 upstream_unavailable")
   const reason = 'the body has the content encoding "zstd"'
   for (const provider of ["first", "fallback-1"])
-    expect(open.lines).toContainEqual([{ provider, reason }, "a call to a provider failed"])
+    expect(open.lines).toContainEqual([
+      { request_id: expect.any(String) as string, provider, reason },
+      "a call to a provider failed",
+    ])
 })
 
 test("the log has the reason of each failed call: status, refused connection, timeout, invalid result", async () => {

@@ -9,6 +9,7 @@ type Read<Value> = {
   readonly method: string
   /** Maximum size of the provider's response, in bytes. */
   readonly maxResponseBytes: number
+  readonly requestId?: string | undefined
   /** Makes the route's value from the provider's result. Throws if the result is malformed. */
   readonly read: (result: unknown) => Value
 }
@@ -45,18 +46,18 @@ export const createReads = (upstreams: readonly Upstream[], now: () => number) =
 
   const askOne = <Value>(
     upstream: Upstream,
-    { method, maxResponseBytes, read }: Read<Value>,
+    { method, maxResponseBytes, requestId, read }: Read<Value>,
     params: readonly unknown[],
     timeoutMs: number,
   ) =>
     providerSpan(method, async () => {
-      const response = await upstream.call({ method, params, timeoutMs, maxResponseBytes })
+      const response = await upstream.call({ method, params, timeoutMs, maxResponseBytes, requestId })
       if (response.kind !== "result") return response
       try {
         return { kind: "value", value: read(response.result) } as const
       } catch (error) {
         const path = error instanceof z.ZodError ? error.issues[0]?.path.join(".") : undefined
-        upstream.report(`the result of ${method} isn't valid${path ? ` at ${path}` : ""}`)
+        upstream.report(`the result of ${method} isn't valid${path ? ` at ${path}` : ""}`, requestId)
         return { kind: "malformed" } as const
       }
     })

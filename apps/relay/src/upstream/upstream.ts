@@ -13,6 +13,8 @@ type UpstreamCall = {
   readonly timeoutMs: number
   /** Maximum size of the response, in bytes: as it arrives, and unpacked. */
   readonly maxResponseBytes: number
+  /** The request that it is for, in the log. */
+  readonly requestId?: string | undefined
 }
 
 /**
@@ -41,10 +43,12 @@ export type UpstreamResponse =
   | { readonly kind: "transport-error"; readonly started: boolean }
   | { readonly kind: "timeout"; readonly started: boolean }
 
+type Report = (reason: string, requestId?: string) => void
+
 export type Upstream = {
   readonly call: (call: UpstreamCall) => Promise<UpstreamResponse>
   /** Reports for the log why a result is invalid. `call` itself reports every failure except a JSON-RPC error. */
-  readonly report: (reason: string) => void
+  readonly report: Report
   readonly close: () => Promise<void>
 }
 
@@ -106,7 +110,7 @@ export const credentialsOf = (url: string): Readonly<Record<string, string>> => 
  * environment.
  * @param report called with the reason of each failure except a JSON-RPC error, for the log
  */
-export const createUpstream = (url: string, report: (reason: string) => void = () => {}): Upstream => {
+export const createUpstream = (url: string, report: Report = () => {}): Upstream => {
   // HTTP/1.1 only: a connection carries one request at a time, so `started` is about this request. The call's timer bounds
   // everything; the agent's timers would only stop it earlier.
   const agent = new Agent({ allowH2: false, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 60_000 } })
@@ -119,7 +123,7 @@ export const createUpstream = (url: string, report: (reason: string) => void = (
   }
   let lastId = 0
 
-  const call = ({ method, params, timeoutMs, maxResponseBytes }: UpstreamCall): Promise<UpstreamResponse> =>
+  const call = ({ method, params, timeoutMs, maxResponseBytes, requestId }: UpstreamCall): Promise<UpstreamResponse> =>
     new Promise((resolve) => {
       const id = ++lastId
       const chunks: Buffer[] = []
@@ -133,7 +137,7 @@ export const createUpstream = (url: string, report: (reason: string) => void = (
         if (settled) return
         settled = true
         clearTimeout(timer)
-        if (reason !== undefined) report(reason)
+        if (reason !== undefined) report(reason, requestId)
         resolve(response)
         abort?.(new Error("the call is over"))
       }

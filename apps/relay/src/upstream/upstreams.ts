@@ -16,7 +16,8 @@ export const openUpstreams = (
 ) => {
   const open = new Map<string, Upstream>()
   const openOne = (url: string, name: string): Upstream => {
-    const report = (reason: string) => log.warn({ provider: name, reason }, "a call to a provider failed")
+    const report = (reason: string, request_id?: string) =>
+      log.warn({ request_id, provider: name, reason }, "a call to a provider failed")
     return open.getOrInsertComputed(url, () => createUpstream(url, report))
   }
   const readUrls = [...new Set([urls.first, ...urls.fallbacks])]
