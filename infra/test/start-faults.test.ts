@@ -58,8 +58,16 @@ const faults: Readonly<Record<App, Readonly<Record<string, readonly Fault[]>>>> 
   },
   relay: {
     HOST: [["an address of another machine", () => ({ HOST: "192.0.2.1" }), /EADDRNOTAVAIL/]],
+    OTEL_EXPORTER_PROMETHEUS_HOST: [
+      [
+        "metrics at another machine",
+        () => ({ ...prometheus(), OTEL_EXPORTER_PROMETHEUS_HOST: "192.0.2.1" }),
+        /this machine/,
+      ],
+    ],
     OTEL_EXPORTER_PROMETHEUS_PORT: [["a port in use of metrics", prometheus, /EADDRINUSE/]],
     PORT: [["a port in use", () => ({ PORT: port() }), /EADDRINUSE.*ss -ltnp/]],
+    SVC_LIMITS_URL: [["a store's name for its number", () => ({ SVC_LIMITS_URL: "redis://:pw@localhost/svc" }), /\/0/]],
     SVC_PROBE_PORT: [["a port in use for probes", () => ({ SVC_PROBE_PORT: port() }), /EADDRINUSE/]],
   },
   "platform-api": {

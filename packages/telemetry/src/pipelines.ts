@@ -50,14 +50,16 @@ export const createSpanProcessors = (settings: Settings): Promise<SpanProcessor[
 const prometheusPage = async ({ prometheusHost: host, prometheusPort: port }: Settings): Promise<sdk.IMetricReader> => {
   const { PrometheusExporter } = await import("@opentelemetry/exporter-prometheus")
   const exporter = new PrometheusExporter({ host, port, preventServerStart: true })
-  await exporter.startServer().catch((error: Error) => {
-    const next = "Set another port for the page of metrics, or stop what `ss -ltnp` shows there."
-    throw new SetupError(error.message, "OTEL_EXPORTER_PROMETHEUS_PORT", next, error)
+  await exporter.startServer().catch((error: Error & { code?: string }) => {
+    const [setting, next] = ["EADDRINUSE", "EACCES"].includes(error.code ?? "")
+      ? ["PORT", "Set another port for the page of metrics, or stop what `ss -ltnp` shows there."]
+      : ["HOST", "Set it to an address of this machine."]
+    throw new SetupError(error.message, `OTEL_EXPORTER_PROMETHEUS_${setting}`, next, error)
   })
   return exporter
 }
 
-/** Makes the exporters of metrics, by OTEL_METRICS_EXPORTER. Rejects if the port of the Prometheus page is taken. */
+/** Makes the exporters of metrics, by OTEL_METRICS_EXPORTER. Rejects if the Prometheus page can't listen. */
 export const createMetricReaders = (settings: Settings): Promise<sdk.IMetricReader[]> => {
   const { exportInterval, exportTimeout } = settings
   const periodic = (exporter: sdk.PushMetricExporter): sdk.IMetricReader =>
