@@ -46,6 +46,7 @@ const samplers = [
   "parentbased_traceidratio",
 ] as const
 const protocols = ["http/protobuf", "http/json", "grpc"] as const
+const endpoints = ["", "TRACES_", "METRICS_"].map((signal) => `OTEL_EXPORTER_OTLP_${signal}ENDPOINT`)
 const milliseconds = { min: 1, max: 2 ** 31 - 1 }
 
 /** @param prometheusPort the default port of the Prometheus page */
@@ -100,7 +101,13 @@ export const readSettings = (env: Env, prometheusPort: number) =>
       (own ?? protocol) === "grpc" &&
       exporters.includes("otlp") &&
       `OTEL_EXPORTER_OTLP_${own === undefined ? "" : signal}PROTOCOL: gRPC is not supported; use http/protobuf or http/json`
+    const noUrl = (name: string) => {
+      const { [name]: value = "" } = env
+      const isUrl = value === "" || (/^https?:\/\//i.test(value) && URL.canParse(value))
+      return !isUrl && `${name}: must be a URL that starts with http:// or https://`
+    }
     return [
+      ...endpoints.map(noUrl),
       configFile !== undefined &&
         !disabled &&
         "OTEL_CONFIG_FILE: is not supported; unset it and set the OTEL_* variables",

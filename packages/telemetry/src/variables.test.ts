@@ -268,6 +268,8 @@ test("all invalid values are reported at once, and so is everything unsupported"
     OTEL_TRACES_SAMPLER_ARG: "2",
     OTEL_TRACES_EXPORTER: "otlp,zipkin",
     OTEL_METRIC_EXPORT_INTERVAL: "soon",
+    OTEL_EXPORTER_OTLP_ENDPOINT: "collector.example.com:4318",
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "https://collector.example.com:port",
   }
   const named = (await problemsOf(wrong)).map((problem) => problem.split(":")[0])
   expect(new Set(named)).toEqual(new Set(Object.keys(wrong)))
