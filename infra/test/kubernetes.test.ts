@@ -99,6 +99,10 @@ describe.each(apps)("%s", (name) => {
     const [command, seconds] = container.lifecycle?.preStop?.exec?.command ?? []
     expect(command).toBe("sleep")
     expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + drainSeconds[name] + 2)
+    const title = { "docs-server": "Documentation", relay: "Relay", "platform-api": "Platform API" }[name]
+    const page = readFileSync(join(import.meta.dirname, "../../docs/operations.md"), "utf8")
+    const [, allow] = new RegExp(`^\\| ${title} \\| \\d.*\\| (\\d+) s[^|]*\\|$`, "m").exec(page) ?? []
+    expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(Number(seconds) + Number(allow))
   })
 
   test("starts with the example's settings, whose names it all reads", async () => {
