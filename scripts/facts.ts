@@ -3,6 +3,7 @@ import cli from "../apps/cli/package.json" with { type: "json" }
 import { tools } from "../apps/docs-server/src/mcp/tools.ts"
 import { auditActions } from "../apps/platform-api/src/audit.ts"
 import { sessionsPerMinute } from "../apps/platform-api/src/auth/guard.ts"
+import { usageKeys } from "../apps/platform-api/src/auth/usage.ts"
 import { readSettings } from "../apps/platform-api/src/config.ts"
 import { streamsPerAccount, streamsPerAddress } from "../apps/platform-api/src/routes/registry/changes.ts"
 import { hookBody } from "../apps/platform-api/src/work/steps/hook-call.ts"
@@ -26,6 +27,7 @@ export const makeFacts = () => {
     // For tokens that are still valid, and clocks that differ.
     rollback_wait_minutes: String(sessionLifetimeSeconds / 60 + 1),
     sessions_per_minute: String(sessionsPerMinute),
+    usage_keys: usageKeys.toLocaleString("en-US"),
     sign_ups_per_hour: String(signupsPerHour),
     registry_reads_per_minute: String(perMinute.registry),
     keyed_registry_reads_per_minute: perMinute.keyedRegistry.toLocaleString("en-US"),

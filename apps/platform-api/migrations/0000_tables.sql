@@ -453,7 +453,7 @@ ALTER TABLE "stack_names" ADD CONSTRAINT "stack_names_owner_id_users_id_fk" FORE
 ALTER TABLE "stacks" ADD CONSTRAINT "stacks_owner_id_users_id_fk" FOREIGN KEY ("owner_id") REFERENCES "public"."users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "idempotency_keys" ADD CONSTRAINT "idempotency_keys_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "api_keys_live" ON "api_keys" USING btree ("user_id","id") WHERE "api_keys"."revoked_at" is null;--> statement-breakpoint
-CREATE INDEX "api_keys_of_user" ON "api_keys" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "api_keys_of_user" ON "api_keys" USING btree ("user_id","revoked_at");--> statement-breakpoint
 CREATE INDEX "api_keys_replaces" ON "api_keys" USING btree ("replaces");--> statement-breakpoint
 CREATE INDEX "key_usage_day" ON "key_usage" USING btree ("day");--> statement-breakpoint
 CREATE INDEX "signups_address" ON "signups" USING btree ("address","at");--> statement-breakpoint

@@ -1,6 +1,6 @@
 // What keys do is counted without a query for each request, and adds up over replicas, restarts and deletions.
 import { expect, test } from "vitest"
-import { createUsageCounter, forgetUsage, readUsage } from "../src/auth/usage.ts"
+import { createUsageCounter, forgetUsage, readUsage, usageKeys } from "../src/auth/usage.ts"
 import { testService } from "./service.ts"
 
 const service = testService("postgres")
@@ -53,6 +53,21 @@ test("days split at midnight; revoked keys stay listed, deleted ones and old day
   ])
   await forgetUsage(service.database(), 1, new Date("2026-11-22T00:00:00Z"))
   expect(await read()).toEqual([{ date: "2026-11-21", keys: [key] }])
+})
+
+test("of an account's endless keys, those that aren't revoked and those revoked last are told", async () => {
+  const agent = await service.signUp()
+  await service.database().query(
+    `with made as (
+      insert into api_keys (user_id, key_hash, key_class, prefix, last_four, name, created_at, revoked_at)
+      select user_id, sha256(n::text::bytea), 'secret', 'svc_ak_', 'aaaa', 'n' || n, created_at, created_at + n * interval '1 ms'
+      from api_keys, generate_series(1, $2::integer) n where id = $1 returning id
+    ) insert into key_usage select id, $3::date, 1, 0, 0 from made union all select $1, $3::date, 1, 0, 0`,
+    [agent.id, usageKeys + 1, today()],
+  )
+  const { days } = (await service.call("GET", "/api/usage?days=1", { key: agent.key })).body
+  const names = (days[0].keys as { name: string }[]).map(({ name }) => name)
+  expect([names.length, names[0], names[1], names.at(-1)]).toEqual([usageKeys, "signup", "n3", `n${usageKeys + 1}`])
 })
 
 test("a failed write is repeated later, and days outside 1 to 90 are rejected", async () => {

@@ -1,4 +1,4 @@
-import { and, asc, type Database, eq, gte, lt, type Queries, sql } from "../db/database.ts"
+import { and, asc, type Database, desc, eq, gte, lt, type Queries, sql } from "../db/database.ts"
 import { apiKeys, keyUsage } from "../db/schema/index.ts"
 
 const counted = ["requests", "refused", "sessions"] as const
@@ -67,23 +67,28 @@ export const createUsageCounter = (database: Database, wallClock: () => number) 
   }
 }
 
+/** How many keys of an account its usage names: those that aren't revoked, then those revoked last. */
+export const usageKeys = 1000
+
 /** Usage of an account's keys, by UTC day, oldest first; days and keys without use are left out. */
 export const readUsage = async (queries: Queries, userId: number, from: string) => {
-  const rows = await queries.run((db) =>
-    db
+  const rows = await queries.run((db) => {
+    const { id, name, revokedAt } = apiKeys
+    const ofAccount = db.select({ id, name }).from(apiKeys).where(eq(apiKeys.userId, userId))
+    const own = ofAccount.orderBy(desc(revokedAt)).limit(usageKeys).as("own")
+    return db
       .select({
         date: keyUsage.day,
-        id: apiKeys.id,
-        name: apiKeys.name,
+        id: own.id,
+        name: own.name,
         requests: keyUsage.requests,
         refused: keyUsage.refused,
         sessions: keyUsage.sessions,
       })
-      .from(keyUsage)
-      .innerJoin(apiKeys, eq(apiKeys.id, keyUsage.keyId))
-      .where(and(eq(apiKeys.userId, userId), gte(keyUsage.day, from)))
-      .orderBy(asc(keyUsage.day), asc(apiKeys.id)),
-  )
+      .from(own)
+      .innerJoin(keyUsage, and(eq(keyUsage.keyId, own.id), gte(keyUsage.day, from)))
+      .orderBy(asc(keyUsage.day), asc(own.id))
+  })
   const days = Map.groupBy(rows, ({ date }) => date)
   return [...days].map(([date, keys]) => ({ date, keys: keys.map(({ date: _date, ...key }) => key) }))
 }

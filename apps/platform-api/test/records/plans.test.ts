@@ -70,6 +70,7 @@ describe("PostgreSQL's query plans", () => {
     const paths = [
       "/api/agents/me",
       "/api/agents/me/keys",
+      "/api/usage",
       "/api/registry",
       "/api/specs",
       "/api/specs/1",

@@ -1,6 +1,6 @@
 import { json, z } from "@svc/openapi"
 import { authenticated, policies } from "../../auth/guard.ts"
-import { dayOf, readUsage } from "../../auth/usage.ts"
+import { dayOf, readUsage, usageKeys } from "../../auth/usage.ts"
 import { access, createRoutes, keyFailures } from "../api.ts"
 import { createRoute } from "../create-route.ts"
 
@@ -50,8 +50,7 @@ const getUsage = createRoute({
   path: "/api/usage",
   operationId: "getUsage",
   summary: "Get the account's usage by key and day",
-  description:
-    "UTC days, the newest last. Days without use are left out; revoked keys are included. Counted in memory and written every 10 seconds, so the last seconds may be missing.",
+  description: `UTC days, the newest last. Days without use are left out. It names up to ${usageKeys} keys: those that aren't revoked, and those revoked last. Counted in memory and written every 10 seconds, so the last seconds may be missing.`,
   tags: ["keys"],
   ...access(policy),
   middleware: [authenticated(policy)],
