@@ -240,13 +240,13 @@ CREATE TRIGGER tell AFTER UPDATE OF status ON run_steps FOR EACH ROW
 
 CREATE FUNCTION check_share() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-  owner integer;
+  is_own boolean;
 BEGIN
-  EXECUTE format('SELECT owner_id FROM %I WHERE id = $1', TG_ARGV[0]) INTO owner USING NEW.record_id;
-  IF owner = NEW.user_id THEN
+  EXECUTE format('SELECT EXISTS (SELECT FROM changed JOIN %I r ON r.id = record_id WHERE owner_id = user_id)', TG_ARGV[0]) INTO is_own;
+  IF is_own THEN
     RAISE EXCEPTION 'nothing is shared with its owner' USING ERRCODE = '23514', CONSTRAINT = TG_NAME;
   END IF;
-  RETURN NEW;
+  RETURN NULL;
 END
 $$;
 --> statement-breakpoint
@@ -283,7 +283,8 @@ BEGIN
       EXECUTE format('CREATE TRIGGER count_deleted AFTER DELETE ON %I REFERENCING OLD TABLE AS changed
         FOR EACH STATEMENT EXECUTE FUNCTION count_records(%L, %L, %L)', counted[1], kind || 's', counted[2], counted[3]);
     END LOOP;
-    EXECUTE format('CREATE TRIGGER check_share BEFORE INSERT ON %I FOR EACH ROW EXECUTE FUNCTION check_share(%L)', kind || '_shares', kind || 's');
+    EXECUTE format('CREATE TRIGGER check_share AFTER INSERT ON %I REFERENCING NEW TABLE AS changed
+      FOR EACH STATEMENT EXECUTE FUNCTION check_share(%L)', kind || '_shares', kind || 's');
     EXECUTE format('CREATE TRIGGER rows_stay BEFORE UPDATE ON %I FOR EACH ROW EXECUTE FUNCTION refuse_change()', kind || '_shares');
     EXECUTE format('CREATE TRIGGER stays BEFORE TRUNCATE ON %I FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()', kind || '_shares');
   END LOOP;

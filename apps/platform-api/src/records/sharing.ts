@@ -1,7 +1,9 @@
-import { and, asc, eq, inArray, type Orm, sql } from "../db/database.ts"
+import { and, asc, eq, inArray, orm, type Orm, sql } from "../db/database.ts"
 import { agentProfiles, specShares, users } from "../db/schema/index.ts"
 import { wrongField } from "../errors.ts"
 import { kinds } from "./visible.ts"
+
+const accountsIn = (rows: readonly { readonly userId: number }[]) => rows.map(({ userId }) => userId)
 
 const ofSpecs = [kinds.builds, kinds.deployments, kinds.runs] as const
 
@@ -35,30 +37,37 @@ export const lockReaders = async (tx: Orm, specId: number, others: readonly numb
 }
 
 /**
- * Shares a spec with exactly these agents, with all its versions, builds, deployments and runs, future ones included.
+ * Shares a spec with exactly these agents, with all its versions, builds, deployments and runs, future ones included. Whom it is
+ * shared with already costs nothing.
  */
 export const shareSpec = async (tx: Orm, specId: number, slugs: readonly string[]): Promise<void> => {
   const accounts = await accountsOf(tx, slugs)
   await lockReaders(tx, specId, accounts)
-  await unshareSpec(tx, specId)
+  await unshareSpec(tx, specId, accounts)
   if (accounts.length === 0) return
-  await tx.insert(specShares).values(accounts.map((userId) => ({ userId, recordId: specId })))
+  const { userId } = specShares
+  const given = accounts.map((id) => ({ userId: id, recordId: specId }))
+  const added = await tx.insert(specShares).values(given).onConflictDoNothing().returning({ userId })
+  const isAdded = inArray(userId, accountsIn(added))
   for (const { records, shares, isAlive } of ofSpecs) {
     const shared = tx
-      .select({ userId: specShares.userId, recordId: records.id })
+      .select({ userId, recordId: records.id })
       .from(specShares)
       .innerJoin(records, eq(records.specId, specShares.recordId))
-      .where(and(eq(specShares.recordId, specId), isAlive))
+      .where(and(eq(specShares.recordId, specId), isAdded, isAlive))
     await tx.insert(shares).select(shared).onConflictDoNothing()
   }
 }
 
-export const unshareSpec = async (tx: Orm, specId: number): Promise<void> => {
+/** Ends the sharing of a spec with all agents but those to keep. */
+export const unshareSpec = async (tx: Orm, specId: number, kept: readonly number[] = []): Promise<void> => {
   await lockReaders(tx, specId)
-  await tx.delete(specShares).where(eq(specShares.recordId, specId))
+  const { userId } = specShares
+  const ends = and(eq(specShares.recordId, specId), orm.notInArray(userId, [...kept]))
+  const ended = await tx.delete(specShares).where(ends).returning({ userId })
   for (const { records, shares } of ofSpecs) {
     const ofSpec = tx.select({ id: records.id }).from(records).where(eq(records.specId, specId))
-    await tx.delete(shares).where(inArray(shares.recordId, ofSpec))
+    await tx.delete(shares).where(and(inArray(shares.userId, accountsIn(ended)), inArray(shares.recordId, ofSpec)))
   }
 }
 

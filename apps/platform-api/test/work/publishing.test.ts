@@ -175,6 +175,14 @@ onBothDatabases("publishing stacks", (kind) => {
     const shared = await owner.call("PUT", `/api/specs/${spec.id}`, { shared_with: [agent.slug] })
     expect([shared.status, shared.body.shared_with]).toEqual([200, [agent.slug]])
     await expect.poll(seen).toEqual([200, 200, 200, 200])
+    // With a long history, whoever can read it already isn't told of it again.
+    const rows = () => service.database().query("select xmin::text, * from run_shares where record_id = $1", [run.id])
+    const before = await rows()
+    const other = await service.signUp()
+    await owner.call("PUT", `/api/specs/${spec.id}`, { shared_with: [agent.slug, other.slug] })
+    expect(await rows()).toHaveLength(2)
+    await owner.call("PUT", `/api/specs/${spec.id}`, { shared_with: [agent.slug] })
+    expect(await rows()).toEqual(before)
     await owner.call("PUT", `/api/specs/${spec.id}`, { shared_with: [] })
     await expect.poll(seen).toEqual([404, 404, 404, 404])
     expect(await owner.code("PUT", `/api/specs/${spec.id}`, { shared_with: ["agt_nobody0000"] })).toBe(
