@@ -21,9 +21,9 @@ export default defineConfig({
     // A worker loads each module once for all its files, which halves what short files cost. A test that changes the
     // environment, timers or globals puts them back; timers are restored by test/real-timers.ts too.
     isolate: false,
-    // Whole processes are started, on a machine that may be busy.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    // Whole processes are started, on a machine that may be busy; `pnpm fuzz` tries up to a million cases. No test says it for itself.
+    testTimeout: process.env["SVC_FUZZ"] === "full" ? 14_400_000 : 600_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
   },
 })

@@ -33,4 +33,4 @@ test("Ctrl-C in the middle of the demo stops all services and leaves no file", a
   expect(await demo.exited).toBe(1)
   expect(await readdir(folder)).toEqual([])
   expect(await refuses(Number(port))).toBe(true)
-}, 180_000)
+})

@@ -150,66 +150,62 @@ describe.skipIf(noBrowser)("the client library in a page", () => {
     await close()
   })
 
-  test(
-    "tabs that make the same payments at once, and crash at any request, pay each once",
-    { timeout: full ? 600_000 : 90_000 },
-    async () => {
-      const ids = Array.from({ length: full ? 40 : 6 }, (_, index) => `tab-payment-${index}`)
-      const rpc = createSolanaRpc(instance.chainUrl)
-      const payer = createPayer()
-      await rpc.requestAirdrop(address(payer.address), lamports(5_000_000_000n)).send()
-      const { apiUrl, relayUrl, streamUrl } = instance
-      const given = { apiUrl, relayUrl, key, websocketUrl: `${streamUrl}/transfers`, ids }
+  test("tabs that make the same payments at once, and crash at any request, pay each once", async () => {
+    const ids = Array.from({ length: full ? 40 : 6 }, (_, index) => `tab-payment-${index}`)
+    const rpc = createSolanaRpc(instance.chainUrl)
+    const payer = createPayer()
+    await rpc.requestAirdrop(address(payer.address), lamports(5_000_000_000n)).send()
+    const { apiUrl, relayUrl, streamUrl } = instance
+    const given = { apiUrl, relayUrl, key, websocketUrl: `${streamUrl}/transfers`, ids }
 
-      const openPayingTab = async (): Promise<Tab["page"]> => {
-        const { page } = await openTab()
-        await page.exposeFunction("signFor", (id: string, blockhash: string) => [
-          ...payer.transfer({ recipient: recipientOf(id), lamports: amount, blockhash }),
-        ])
-        return page
-      }
-      const pay = (page: Tab["page"]) =>
-        page.evaluate(async (all) => {
-          const { client, signFor } = globalThis as unknown as Given
-          const platform = client.createPlatform({ apiUrl: all.apiUrl, key: all.key })
-          const scope = ["transaction:inspect", "transaction:send"]
-          const session = client.createSession({ platform, websocketUrl: all.websocketUrl, scope })
-          const relay = client.createRelay({ relayUrl: all.relayUrl, session })
-          const journal = client.createJournal({ relay, store: client.indexedDbStore("payments") })
-          return Promise.all(
-            all.ids.map(async (id) => {
-              const { state, signature } = await journal.submitOnce(id, async ({ blockhash }) =>
-                Uint8Array.from(await signFor(id, blockhash)),
-              )
-              return `${state} ${signature}`
-            }),
-          )
-        }, given)
-      /** Runs the payments in a tab whose process crashes when it has made so many requests. */
-      let crashes = 0
-      const crashAt = async (requests: number): Promise<void> => {
-        const page = await openPayingTab()
-        const devTools = await page.context().newCDPSession(page)
-        let made = 0
-        page.on("request", () => {
-          // It never answers.
-          if (++made === requests) void devTools.send("Page.crash").catch(() => {})
-        })
-        const crashed = new Promise<void>((resolve) => page.once("crash", () => resolve(void crashes++)))
-        await Promise.race([crashed, pay(page).catch(() => crashed)])
-        await page.close()
-      }
+    const openPayingTab = async (): Promise<Tab["page"]> => {
+      const { page } = await openTab()
+      await page.exposeFunction("signFor", (id: string, blockhash: string) => [
+        ...payer.transfer({ recipient: recipientOf(id), lamports: amount, blockhash }),
+      ])
+      return page
+    }
+    const pay = (page: Tab["page"]) =>
+      page.evaluate(async (all) => {
+        const { client, signFor } = globalThis as unknown as Given
+        const platform = client.createPlatform({ apiUrl: all.apiUrl, key: all.key })
+        const scope = ["transaction:inspect", "transaction:send"]
+        const session = client.createSession({ platform, websocketUrl: all.websocketUrl, scope })
+        const relay = client.createRelay({ relayUrl: all.relayUrl, session })
+        const journal = client.createJournal({ relay, store: client.indexedDbStore("payments") })
+        return Promise.all(
+          all.ids.map(async (id) => {
+            const { state, signature } = await journal.submitOnce(id, async ({ blockhash }) =>
+              Uint8Array.from(await signFor(id, blockhash)),
+            )
+            return `${state} ${signature}`
+          }),
+        )
+      }, given)
+    /** Runs the payments in a tab whose process crashes when it has made so many requests. */
+    let crashes = 0
+    const crashAt = async (requests: number): Promise<void> => {
+      const page = await openPayingTab()
+      const devTools = await page.context().newCDPSession(page)
+      let made = 0
+      page.on("request", () => {
+        // It never answers.
+        if (++made === requests) void devTools.send("Page.crash").catch(() => {})
+      })
+      const crashed = new Promise<void>((resolve) => page.once("crash", () => resolve(void crashes++)))
+      await Promise.race([crashed, pay(page).catch(() => crashed)])
+      await page.close()
+    }
 
-      const points = full ? Array.from({ length: 40 }, (_, index) => 2 + index * 6) : [3, 20, 30, 45]
-      for (let next = 0; next < points.length; next += 2) {
-        await Promise.all(points.slice(next, next + 2).map(crashAt))
-      }
-      expect(crashes).toBeGreaterThan(points.length / 2)
-      const [first, second] = await Promise.all([pay(await openPayingTab()), pay(await openPayingTab())])
-      expect(first).toEqual(ids.map(() => expect.stringMatching(/^landed /)))
-      expect(second).toEqual(first)
-      const balances = ids.map(async (id) => (await rpc.getBalance(address(recipientOf(id))).send()).value)
-      expect(await Promise.all(balances)).toEqual(ids.map(() => amount))
-    },
-  )
+    const points = full ? Array.from({ length: 40 }, (_, index) => 2 + index * 6) : [3, 20, 30, 45]
+    for (let next = 0; next < points.length; next += 2) {
+      await Promise.all(points.slice(next, next + 2).map(crashAt))
+    }
+    expect(crashes).toBeGreaterThan(points.length / 2)
+    const [first, second] = await Promise.all([pay(await openPayingTab()), pay(await openPayingTab())])
+    expect(first).toEqual(ids.map(() => expect.stringMatching(/^landed /)))
+    expect(second).toEqual(first)
+    const balances = ids.map(async (id) => (await rpc.getBalance(address(recipientOf(id))).send()).value)
+    expect(await Promise.all(balances)).toEqual(ids.map(() => amount))
+  })
 })

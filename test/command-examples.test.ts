@@ -41,7 +41,7 @@ beforeAll(async () => {
 
   wallet = await createWallet(chainUrl)
   await wallet.fund(2_000_000_000n)
-}, 180_000)
+})
 afterAll(() => instance?.stop())
 
 /** Two payments for the examples, signed when they're needed: a blockhash lives a minute, and all examples take longer. */

@@ -487,7 +487,7 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     await call("/api/specs/1", person, "PUT", { deprecated: { message: "Gone <b>soon</b>" } })
     await region("Changes").getByText("“Gone <b>soon</b>”").waitFor()
     expect(tab.console()).toEqual([])
-  }, 120_000)
+  })
 
   test("a verdict counts only for the checked name, and a file dropped elsewhere doesn't open", async () => {
     await signIn(person, "stacks")

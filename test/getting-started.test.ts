@@ -58,5 +58,4 @@ test.each([
       shapeOf(z.object({ record: z.unknown() }).parse(last).record),
     )
   },
-  120_000,
 )

@@ -21,4 +21,4 @@ test("from one URL an agent gets a confirmed transfer, a rotated key and live re
   expect(taken).toHaveLength(20)
   // What people see of it is safe to show.
   expect(shown.join("\n")).not.toMatch(/svc_[aps]k_[0-9A-Za-z]{38}|eyJ[\w-]+\.[\w-]+\.[\w-]+/)
-}, 180_000)
+})

@@ -98,7 +98,7 @@ test("hyperstack-typescript mints its token with a publishable key, sees the sam
   expect([client.connectionState, connections.length]).toEqual(["connected", 1])
   await Promise.all([latest.return?.(), wallets.return?.()])
   client.disconnect()
-}, 60_000)
+})
 
 test("each view's schema says what the stream requires: key or none, its field, the order", async () => {
   const { schema } = await createPlatform({ apiUrl: instance.apiUrl }).registry.schema("transfers")
@@ -130,7 +130,7 @@ test("each view's schema says what the stream requires: key or none, its field, 
   }
   socket.close()
   expect(shown).toBeGreaterThan(3)
-}, 60_000)
+})
 
 test.skipIf(noBrowser)(
   "on a page of its key's origin hyperstack-typescript sees a transfer arrive, and the library by subprotocol",
@@ -180,5 +180,4 @@ test.skipIf(noBrowser)(
       await server?.close()
     }
   },
-  60_000,
 )

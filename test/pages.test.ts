@@ -75,7 +75,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     // The page of all stacks asks the stream server what it has.
     const known = new Set([instance.docsUrl, instance.apiUrl, instance.streamUrl.replace("ws:", "http:")])
     expect([...requested].filter((origin) => !known.has(origin))).toEqual([])
-  }, 600_000)
+  })
 
   test("typing finds pages, arrows and Enter choose one, and the browser's Back returns", async () => {
     await page.setViewportSize({ width: 1280, height: 800 })

@@ -106,7 +106,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the Kubernetes ov
     await publish()
     call = callProxy(pod("controller").at.get("outside") ?? "", 443)
     authorization = await signUp()
-  }, 300_000)
+  })
 
   afterAll(async () => {
     await cluster?.close()

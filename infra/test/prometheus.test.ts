@@ -75,7 +75,6 @@ const answered = z.object({ data: z.object({ result: z.array(z.unknown()) }) })
 
 test.skipIf(missing)(
   "a real Prometheus has data for every query and metric of dashboards, alerts and pages; each metric is used",
-  { timeout: 120_000 },
   async () => {
     const { docs, relay, platform, prometheus } = await startAll()
     const use = async (): Promise<void> => {

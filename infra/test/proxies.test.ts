@@ -271,7 +271,6 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
       for (const socket of sockets) socket.destroy()
       ran.splice(0)
     },
-    20_000,
   )
 
   test.skipIf(!proxy.boundsQueues)(

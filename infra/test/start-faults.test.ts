@@ -98,17 +98,13 @@ const rows = Object.entries(faults).flatMap(([app, settings]) =>
   ),
 )
 
-test.for(rows)(
-  "%s stops %s, with the setting %s and the step",
-  { timeout: 60_000 },
-  async ([, app, setting, env, text], context) => {
-    const cwd = join(import.meta.dirname, "../../apps", app)
-    const child = startProcess(process.execPath, ["src/main.ts"], { cwd, env: { PORT: "0", ...env(context) } })
-    expect(await child.exited).toBe(1)
-    const lines = `${child.stdout()}${child.stderr()}`.trimEnd().split("\n")
-    const last = lines.map((line) => JSON.parse(line) as Record<string, string>).at(-1)
-    expect(last).toMatchObject({ level: "error", service: app, msg: "the start failed", setting })
-    expect(`${last?.["reason"]} ${last?.["next"]}`).toMatch(text)
-    expect(last?.["next"]).toMatch(/\.$/)
-  },
-)
+test.for(rows)("%s stops %s, with the setting %s and the step", async ([, app, setting, env, text], context) => {
+  const cwd = join(import.meta.dirname, "../../apps", app)
+  const child = startProcess(process.execPath, ["src/main.ts"], { cwd, env: { PORT: "0", ...env(context) } })
+  expect(await child.exited).toBe(1)
+  const lines = `${child.stdout()}${child.stderr()}`.trimEnd().split("\n")
+  const last = lines.map((line) => JSON.parse(line) as Record<string, string>).at(-1)
+  expect(last).toMatchObject({ level: "error", service: app, msg: "the start failed", setting })
+  expect(`${last?.["reason"]} ${last?.["next"]}`).toMatch(text)
+  expect(last?.["next"]).toMatch(/\.$/)
+})

@@ -150,7 +150,7 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topol
       timeout: 30_000,
       interval: 200,
     })
-  }, 120_000)
+  })
 
   afterAll(async () => {
     await namespaces?.close()

@@ -23,7 +23,7 @@ test("the first start creates a developer's account with a private key; a later 
   // Without the file, the account isn't created again, and the start continues without it.
   await rm(file)
   expect(await makeDeveloper(root, env)).toBeUndefined()
-}, 60_000)
+})
 
 test("a data folder of any name can be pasted with the command that reads the key", async () => {
   const folder = join(await testFolder(), "a #b")
@@ -51,4 +51,4 @@ test("a start keeps the pages' key of the last one, for the same origin", async 
   expect(await start("4001")).toBe(first)
   const elsewhere = await start("4101")
   expect([recogniseKey(elsewhere), elsewhere === first]).toEqual(["pk", false])
-}, 60_000)
+})

@@ -417,4 +417,4 @@ test("every link of every page, document, header and hint works, behind a path p
   expect(await brokenLinks(ours, ["/docs/cli/", "/docs/client/svc", "/docs/stacks", "/api", "/mcp", "%7B"])).toEqual([])
   const theirs = await testServer({ ...settings, SVC_DOCS_DIR: pages.dir })
   expect(await brokenLinks(theirs, ["none", "docs.example/guides", "#part"])).toEqual([])
-}, 120_000)
+})

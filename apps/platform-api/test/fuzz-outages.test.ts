@@ -10,7 +10,7 @@ import {
   type TestPostgres,
 } from "@svc/testing"
 import fc from "fast-check"
-import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { afterEach, beforeEach, expect, test } from "vitest"
 import { sampleStacks } from "../stacks/index.ts"
 import { faults } from "./chaos/faults.ts"
 import { openSockets } from "./chaos/open-sockets.ts"
@@ -21,7 +21,6 @@ import { withSql } from "./with-sql.ts"
 
 // Eight seconds here, an hour in `pnpm fuzz`.
 const runMs = full ? 3_600_000 : 8_000
-vi.setConfig({ testTimeout: runMs + 900_000, hookTimeout: 180_000 })
 
 const connections = 11
 const websocketUrl = "wss://streams.example/chaos"

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import { mintKey } from "@svc/keys"
 import { anyCharacter, full } from "@svc/testing"
 import fc from "fast-check"
-import { beforeAll, expect, test, vi } from "vitest"
+import { beforeAll, expect, test } from "vitest"
 import committed from "../openapi.json" with { type: "json" }
 import { replaced } from "./registry/shapes.ts"
 import { onBothDatabases, testService } from "./service.ts"
@@ -11,7 +11,6 @@ import { broken, first, grown, newPerson } from "./work/person.ts"
 const requests = full ? 100_000 : 1000
 // Sent at once, so that requests meet one another too.
 const together = 10
-vi.setConfig({ testTimeout: full ? 10_800_000 : 180_000 })
 
 const odd = fc.oneof(
   fc.string({ unit: anyCharacter, maxLength: 12 }),

@@ -1,7 +1,7 @@
 // @module-tag long
 import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import { fileURLToPath } from "node:url"
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest"
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest"
 import { folderOfFile } from "../../../test/folder-of-file.ts"
 import { migrate } from "../src/db/migrate.ts"
 import { openServerDatabase } from "../src/db/server/server.ts"
@@ -11,7 +11,6 @@ import { besides } from "./service.ts"
 import { withSql } from "./with-sql.ts"
 
 // Whole processes are started here, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 let server: TestDatabase
 let env: Record<string, string>

@@ -148,4 +148,4 @@ test(`${runs} random requests to a random provider: every response is described,
   )
   expect(JSON.stringify(lines)).not.toContain("a request failed")
   expect(await relay.request("/health", { method: "GET" })).toMatchObject({ status: 200 })
-}, 3_600_000)
+})

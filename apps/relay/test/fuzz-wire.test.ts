@@ -182,4 +182,4 @@ test(`${runs} mutated transactions: no crash, and structure rejects exactly what
   )
   expect(passed).toBeGreaterThan(runs / 50)
   expect(passed).toBeLessThan(runs)
-}, 3_600_000)
+})

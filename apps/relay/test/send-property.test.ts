@@ -129,4 +129,4 @@ test("with any provider, network and client: sent at most once, and not_submitte
   // Once more at the end, for requests that continued after their client had left.
   await relay.app.idle()
   for (const transaction of sent) expect(timesGiven(transaction)).toBeLessThanOrEqual(1)
-}, 120_000)
+})

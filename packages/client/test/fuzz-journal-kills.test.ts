@@ -104,39 +104,31 @@ const anyDeath = fc.oneof(
   fc.integer({ min: 1, max: payments * 60 }),
 )
 
-test(
-  "a rerun finishes payments of processes killed at any disk or network step, and money moves once",
-  async () => {
-    let kills = 0
-    const batches = fc.sample(fc.array(anyDeath, { minLength: 5, maxLength: 5 }), full ? 250 : 1)
-    const work = async (): Promise<void> => {
-      for (let deaths = batches.pop(); deaths !== undefined; deaths = batches.pop()) {
-        const one = await payWithKills(payments, deaths)
-        expect(one).toMatchObject({ wrong: [], stderr: "", ended: payments })
-        kills += one.kills
-      }
+test("a rerun finishes payments of processes killed at any disk or network step, and money moves once", async () => {
+  let kills = 0
+  const batches = fc.sample(fc.array(anyDeath, { minLength: 5, maxLength: 5 }), full ? 250 : 1)
+  const work = async (): Promise<void> => {
+    for (let deaths = batches.pop(); deaths !== undefined; deaths = batches.pop()) {
+      const one = await payWithKills(payments, deaths)
+      expect(one).toMatchObject({ wrong: [], stderr: "", ended: payments })
+      kills += one.kills
     }
-    await Promise.all(Array.from({ length: full ? 8 : 1 }, work))
-    expect(kills).toBeGreaterThan(full ? 1000 : 1)
-  },
-  full ? 3_600_000 : 120_000,
-)
+  }
+  await Promise.all(Array.from({ length: full ? 8 : 1 }, work))
+  expect(kills).toBeGreaterThan(full ? 1000 : 1)
+})
 
-test(
-  "processes that make the same payments at once in one folder pay each once, and return the same",
-  async () => {
-    const ids = newIds(full ? 200 : 5)
-    const folder = join(root, "shared")
-    const runs = await Promise.all(
-      Array.from({ length: full ? 8 : 4 }, (_, index) =>
-        runProcess({ ids: index % 2 === 0 ? ids : ids.toReversed(), folder, dieAt: null }),
-      ),
-    )
-    expect(runs.map(({ stderr }) => stderr).join("")).toBe("")
-    const told = new Set(runs.flatMap(({ said }) => said.map((one) => `${one.id} ${one.state} ${one.signature}`)))
-    expect([...told].filter((one) => !one.includes(" landed "))).toEqual([])
-    expect(told.size).toBe(ids.length)
-    expect(await Promise.all(ids.map(timesPaid))).toEqual(ids.map(() => 1))
-  },
-  full ? 1_200_000 : 60_000,
-)
+test("processes that make the same payments at once in one folder pay each once, and return the same", async () => {
+  const ids = newIds(full ? 200 : 5)
+  const folder = join(root, "shared")
+  const runs = await Promise.all(
+    Array.from({ length: full ? 8 : 4 }, (_, index) =>
+      runProcess({ ids: index % 2 === 0 ? ids : ids.toReversed(), folder, dieAt: null }),
+    ),
+  )
+  expect(runs.map(({ stderr }) => stderr).join("")).toBe("")
+  const told = new Set(runs.flatMap(({ said }) => said.map((one) => `${one.id} ${one.state} ${one.signature}`)))
+  expect([...told].filter((one) => !one.includes(" landed "))).toEqual([])
+  expect(told.size).toBe(ids.length)
+  expect(await Promise.all(ids.map(timesPaid))).toEqual(ids.map(() => 1))
+})

@@ -18,7 +18,7 @@ beforeAll(async () => {
   execFileSync("npm", ["install", tarball, "--no-audit", "--no-fund", "--offline", "--loglevel", "error"], {
     cwd: folder,
   })
-}, 120_000)
+})
 
 const program = `
 import * as client from "svc-client"

@@ -81,4 +81,4 @@ test(`${total} transfers end in exactly the counts and sums of the blocks, altho
   }
   await vi.waitFor(same, { timeout: 60_000, interval: 50 })
   expect([seen.records.size, seen.snapshots]).toEqual([Object.keys(wanted).length, 1])
-}, 600_000)
+})

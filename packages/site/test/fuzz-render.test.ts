@@ -1,9 +1,7 @@
 import { full } from "@svc/testing"
 import fc from "fast-check"
-import { expect, test, vi } from "vitest"
+import { expect, test } from "vitest"
 import { createLinks, longestRendered, outline, renderPage, type SitePage } from "../src/index.ts"
-
-if (full) vi.setConfig({ testTimeout: 3_600_000 })
 
 const links = createLinks({ findPage: () => undefined, hasImage: () => false }, "https://docs.example")
 const pageOf = (markdown: string): SitePage => {

@@ -93,28 +93,23 @@ const differencesOf = async ({ command, answer }: Step, home: string, values: Va
     : differences(shownJson(answer.text), JSON.parse(stdout), values, "stdout")
 }
 
-test.each(paths)(
-  "%s: every example request on the page works as shown",
-  async (path) => {
-    const values: Values = new Map()
-    const home = await mkdtemp(join(instance.folder, "home-"))
-    for (const name of neededBy[path] ?? []) await give(name, instance, values)
-    const text = await fetchPage(path)
-    // What a fence is called is a file that the reader has.
-    for (const { info, text: content } of fencesOf(text)) {
-      if (/^[\w-]+\.stack\.json$/.test(info)) await writeFile(join(home, info), content)
-    }
-    if (peoplesPages.has(path)) await keepPersonsKey(instance, home)
-    for (const step of stepsOf(text)) {
-      for (const [, name = ""] of step.command.text.matchAll(/\$([A-Z][A-Z0-9_]*)/g)) await give(name, instance, values)
-      expect(
-        await differencesOf(step, home, values),
-        `${path}, line ${step.command.line}: ${step.command.text}`,
-      ).toEqual([])
-    }
-  },
-  60_000,
-)
+test.each(paths)("%s: every example request on the page works as shown", async (path) => {
+  const values: Values = new Map()
+  const home = await mkdtemp(join(instance.folder, "home-"))
+  for (const name of neededBy[path] ?? []) await give(name, instance, values)
+  const text = await fetchPage(path)
+  // What a fence is called is a file that the reader has.
+  for (const { info, text: content } of fencesOf(text)) {
+    if (/^[\w-]+\.stack\.json$/.test(info)) await writeFile(join(home, info), content)
+  }
+  if (peoplesPages.has(path)) await keepPersonsKey(instance, home)
+  for (const step of stepsOf(text)) {
+    for (const [, name = ""] of step.command.text.matchAll(/\$([A-Z][A-Z0-9_]*)/g)) await give(name, instance, values)
+    expect(await differencesOf(step, home, values), `${path}, line ${step.command.line}: ${step.command.text}`).toEqual(
+      [],
+    )
+  }
+})
 
 test("the first command of agent.md installs the skill files and stores this copy's URLs", async () => {
   const [commands] = fencesOf(await fetchPage("agent.md"))
@@ -137,7 +132,7 @@ test("the first command of agent.md installs the skill files and stores this cop
     expect(installed).toContain(`name: ${skill}\n`)
     expect(installed).not.toMatch(/\{(?:base|api|relay)_url\}/)
   }
-}, 60_000)
+})
 
 test.each(["", "llms.txt"])("an agent that reads only /%s signs up with its second request", async (path) => {
   const [command] = fencesOf(await fetchPage(path))
@@ -187,4 +182,4 @@ test("the program of the svc-consume skill pays once, even if it is killed and r
   expect(await endOf(start())).toEqual([0, waits, expect.stringMatching(/^landed \w{86,88}\n$/)])
   expect(await balanceOf(instance, recipient)).toBe(1_000_000n)
   await proxy.close()
-}, 120_000)
+})

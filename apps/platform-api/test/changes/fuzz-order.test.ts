@@ -1,7 +1,7 @@
 // @module-tag long
 import { setTimeout as delay } from "node:timers/promises"
 import { full } from "@svc/testing"
-import { expect, test, vi } from "vitest"
+import { expect, test } from "vitest"
 import { DatabaseUnavailable, OutcomeUnknown } from "../../src/db/errors.ts"
 import { publishStack, type TestService, testService } from "../service.ts"
 import { first, grown } from "../work/person.ts"
@@ -9,7 +9,6 @@ import { followChanges } from "./following.ts"
 
 const publications = full ? 300 : 15
 const stacks = 6
-vi.setConfig({ testTimeout: full ? 1_800_000 : 180_000 })
 
 const env = { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" }
 const one = testService("postgres", env)

@@ -1,6 +1,6 @@
 // @module-tag long
 import { createTestDatabase, full } from "@svc/testing"
-import { afterAll, test, vi } from "vitest"
+import { afterAll, test } from "vitest"
 import { operate, type Replica, startReplica } from "../program.ts"
 import { databaseKinds, temporaryFolder } from "../service.ts"
 import { first, grown } from "./person.ts"
@@ -8,7 +8,6 @@ import { first, grown } from "./person.ts"
 const kills = full ? 200 : 2
 // That an embedded database survives kill -9 is shown by embedded.test.ts.
 const kinds = full ? databaseKinds : databaseKinds.filter((kind) => kind === "postgres")
-vi.setConfig({ testTimeout: full ? 3_600_000 : 240_000, hookTimeout: 120_000 })
 
 const ends: (() => unknown)[] = []
 afterAll(async () => {

@@ -1,13 +1,12 @@
 // @module-tag long
 import { full } from "@svc/testing"
-import { expect, test, vi } from "vitest"
+import { expect, test } from "vitest"
 import { field, withFields } from "../registry/small-ast.ts"
 import { type TestService, testService } from "../service.ts"
 import { newPerson, type Person } from "./person.ts"
 
 const people = full ? 10 : 3
 const runsEach = full ? 20 : 4
-vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 })
 
 const env = { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" }
 const one = testService("postgres", env)

@@ -1,9 +1,7 @@
 import { full, startPostgres } from "@svc/testing"
-import { beforeAll, expect, test, vi } from "vitest"
+import { beforeAll, expect, test } from "vitest"
 import { beforeTests, testService, untilServed } from "../service.ts"
 import { first, grown, newPerson } from "./person.ts"
-
-vi.setConfig({ testTimeout: full ? 1_200_000 : 180_000 })
 
 // Two replicas on one server whose clocks do not agree: the one that works is ten seconds behind.
 const server = beforeTests(startPostgres, ({ stop }) => stop())
