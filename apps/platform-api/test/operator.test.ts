@@ -159,6 +159,8 @@ describe("commands", () => {
       { id, owner: `agent:${slug}`, key_hint, disabled_by: "operator", disabled_at: expect.any(String) },
     ])
     expect(await told("key list")).toMatchObject({ code: "usage" })
+    const deprecate = await told("stack deprecate transfers --successor b")
+    expect(deprecate).toMatchObject({ code: "usage", error: expect.stringMatching(/--message.*--clear/) as string })
     expect(await told(`agent disable ${slug} --message ${"x".repeat(501)}`)).toMatchObject({ code: "usage" })
   })
 

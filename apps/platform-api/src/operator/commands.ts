@@ -125,8 +125,9 @@ const commands: Readonly<Record<string, Command>> = {
   "stack deprecate": {
     argument: "<NAME>",
     takes: ["--message <M>", "--successor <N>", "--clear"],
-    run: async ({ queries, argument, option, need, flag, at }) => {
-      const given = flag("clear") ? undefined : { message: need("message"), successor: option("successor") }
+    run: async ({ queries, argument, option, flag, at }) => {
+      const message = () => required(option("message"), "--message (or --clear, which undoes it)")
+      const given = flag("clear") ? undefined : { message: message(), successor: option("successor") }
       return deprecate(await queries(), argument, given, at)
     },
   },
