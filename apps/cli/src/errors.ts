@@ -151,8 +151,9 @@ const faultsOf = (details: unknown, message: string): string => {
   const given: Fault & ProviderError & { readonly faults?: readonly Fault[] } = isObject(details) ? details : {}
   const { faults, code, message: said, ...own } = given
   const providers = typeof code === "number" && typeof said === "string" ? [`${said} (${code})`] : []
-  const all = Array.isArray(faults) && faults.length > 0 ? faults : [own]
-  const reasons = [...providers, ...all.map(({ path = "", reason = "" }) => `${path} ${reason}`.trim())].filter(
+  const all: readonly Fault[] = Array.isArray(faults) && faults.length > 0 ? faults : [own]
+  const unsaid = all.filter(({ reason = "" }) => reason === "" || !message.includes(reason))
+  const reasons = [...providers, ...unsaid.map(({ path = "", reason = "" }) => `${path} ${reason}`.trim())].filter(
     (one) => one !== "" && !message.includes(one),
   )
   return reasons.slice(0, mostFaults).join("; ") + (reasons.length > mostFaults ? "; and more" : "")

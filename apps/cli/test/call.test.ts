@@ -99,6 +99,12 @@ test.each([
   [400, "brand-new", { error: "Something new.", hint: "Do this." }, "Something new. Do this."],
   [
     400,
+    "said",
+    { error: `A number ${fault.reason}.`, details: fault },
+    `A number ${fault.reason}. Next: svc auth signup --help`,
+  ],
+  [
+    400,
     "invalid-request",
     { error: "It is not valid.", details: fault },
     `It is not valid: ${fault.path} ${fault.reason}. Next: svc auth signup --help`,

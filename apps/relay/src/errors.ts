@@ -8,10 +8,7 @@ const badRequests = withStatus(400, {
     "The request isn't valid.",
     "`details` names the first fault; /openapi.json describes every field.",
   ],
-  invalid_base64: [
-    "The value isn't canonical, padded base64.",
-    "Use the standard alphabet with padding and without white space.",
-  ],
+  invalid_base64: ["The value isn't valid base64.", "Use the standard alphabet with padding and without white space."],
   transaction_too_large: [
     "The transaction or message is too large.",
     "Use fewer instructions or accounts, or an address lookup table.",
@@ -19,7 +16,7 @@ const badRequests = withStatus(400, {
   invalid_options: ["These options can't be combined.", "Omit one of them."],
   invalid_accounts: ["The accounts aren't a short list of base58 addresses.", "`details` names the first wrong one."],
   invalid_signature: [
-    "The signature isn't base58 of 64 bytes.",
+    "The signature isn't valid.",
     "Use the signature that /send returned: the first one of the transaction.",
   ],
   invalid_transaction: [
