@@ -36,6 +36,9 @@ test.each([
   [["explore", "--json", "--force=no"], "Unknown option '--force=no'"],
   [["auth", "signup", "--json", "--force=no"], "--force takes no value."],
   [["keys", "mint", "--json", "--save=yes"], "--save takes no value."],
+  [["keys", "mint", "--json", "--expires-in-days", "0"], "--expires-in-days takes a whole number, 1 to 3650."],
+  [["docs", "search", "key", "--json", "--limit", "21"], "--limit takes a whole number, 1 to 20."],
+  [["docs", "fetch", "keys", "--json", "--max-tokens", "0"], "--max-tokens takes a whole number of at least 1."],
   [["completion", "tcsh", "--json"], "bash, zsh, fish"],
 ])("%j is a usage error: exit code 2, one JSON document, and a pointer to the help", async (args, text) => {
   const ended = await tool.svc(args)

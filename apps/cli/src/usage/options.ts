@@ -3,7 +3,7 @@ import { clientNames } from "../mcp/configurations.ts"
 /** Which values an option takes, in an error's words and as a test. */
 type Values = { readonly what: string; readonly fits: (text: string) => boolean }
 
-const wholeNumber: Values = { what: "a whole number", fits: (text) => /^\d{1,9}$/.test(text) }
+const wholeNumber: Values = { what: "a whole number of at least 1", fits: (text) => /^[1-9]\d{0,8}$/.test(text) }
 const version: Values = { what: "the number of a version", fits: (text) => /^[1-9]\d{0,8}$/.test(text) }
 const numberUpTo = (most: number): Values => ({
   what: `a whole number, 1 to ${most}`,
@@ -64,11 +64,11 @@ export const optionTable = {
   journal: { value: "FOLDER", help: "where payments are stored (default: payments in the settings folder)" },
   save: { help: "store the new key instead of the current one, and don't print it" },
   origin: { value: "ORIGIN", help: "the only origin that may use the key, such as https://app.example" },
-  "expires-in-days": { value: "DAYS", takes: wholeNumber, help: "1 to 3650" },
+  "expires-in-days": { value: "DAYS", takes: numberUpTo(3650), help: "1 to 3650" },
   overlap: { value: "TIME", help: "how long the old key still works: seconds, or 10m, 1h, 7d; 0 if it leaked" },
   scope: { value: "SCOPE", help: "read, transaction:inspect or transaction:send; can be repeated", repeats: " " },
   days: { value: "N", takes: numberUpTo(90), help: "how many days, today included (default 30)" },
-  limit: { value: "N", takes: wholeNumber, help: "number of results, 1 to 20" },
+  limit: { value: "N", takes: numberUpTo(20), help: "number of results, 1 to 20" },
   cursor: { value: "CURSOR", help: "continue where the last response ended" },
   key: { value: "KEY", help: "only the record with this key" },
   take: { value: "N", takes: numberUpTo(999_999), help: "only the first N records of the view" },
