@@ -15,7 +15,7 @@ export const errors = defineErrors({
       "Make the AST smaller at details.path: use fewer fields or types, or shorter names.",
     ],
     "invalid-display-name": [
-      "display_name must have 1 to 64 visible characters, without control or direction marks.",
+      "display_name must have 1 to 64 visible characters, without control or direction marks, and no API key.",
       "Choose another name, or omit display_name.",
     ],
     "invalid-key-name": ["name must have 1 to 64 visible characters.", "Choose another name, or omit name."],

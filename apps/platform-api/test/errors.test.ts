@@ -55,6 +55,7 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
     [{ body: { name: "" } }, "invalid-key-name", "name", "must have 1 to 64"],
     [{ body: { name: " " } }, "invalid-key-name", "name", "must have 1 to 64"],
     [{ body: { name: "x".repeat(65) } }, "invalid-key-name", "name", "must have 1 to 64"],
+    [{ body: { name: `my svc_sk_${"x".repeat(38)}` } }, "invalid-key-name", "name", "no API key"],
     [{ body: { name: 1 } }, "invalid-request", "name", "must be a string"],
     [{ body: { expires_in_days: 0 } }, "invalid-request", "expires_in_days", days],
     [{ body: { expires_in_days: 3651 } }, "invalid-request", "expires_in_days", days],

@@ -1,1 +1,1 @@
-export { hashKey, hasTag, keyHint, mintKey, prefixKind, recogniseKey, withoutKeys } from "./keys.ts"
+export { hashKey, hasKey, hasTag, keyHint, mintKey, prefixKind, recogniseKey, withoutKeys } from "./keys.ts"

@@ -8,7 +8,8 @@ type KeyKind = (typeof kinds)[number]
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const randomLength = 26
 const prefix = `svc_(${kinds.join("|")})_`
-const shape = new RegExp(`^${prefix}[0-9A-Za-z]{38}$`)
+const whole = new RegExp(`${prefix}[0-9A-Za-z]{38}`)
+const shape = new RegExp(`^${whole.source}$`)
 
 /** The last six base62 digits of a number, most significant first. */
 const sixDigits = (value: number): string => {
@@ -58,6 +59,9 @@ export const prefixKind = (text: string): KeyKind | undefined => kindIn(text, ne
 /** The kind of a key whose form and checksum are right, without any look-up; undefined for anything else. */
 export const recogniseKey = (text: string): KeyKind | undefined =>
   sixDigits(crc32(text.slice(0, -6))) === text.slice(-6) ? kindIn(text, shape) : undefined
+
+/** Whether a text has something in it that looks like a whole key. */
+export const hasKey = (text: string): boolean => whole.test(text)
 
 /** A text with every key in it, whole or cut off, replaced by its hint. */
 export const withoutKeys = (text: string): string => text.replaceAll(new RegExp(`${prefix}[0-9A-Za-z]+`, "g"), keyHint)
