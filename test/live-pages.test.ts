@@ -282,6 +282,15 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
       }
     }
     expect(await keptBy(page), "nothing but the chosen tool").toEqual({ ...nothingKept, local: ["svc.tool"] })
+    await page.setViewportSize({ width: 320, height: 600 })
+    for (const path of ["/", "/stacks/stake-accounts"]) {
+      await page.goto(at(path))
+      await page.locator(".live-status").waitFor()
+      for (const size of ["100%", "200%"]) {
+        await page.evaluate((text) => (document.documentElement.style.fontSize = text), size)
+        expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), `${path} ${size}`).toBe(0)
+      }
+    }
     await page.setViewportSize({ width: 1280, height: 800 })
   })
 })
