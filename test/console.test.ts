@@ -471,6 +471,15 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     const run = (await call("/api/automation/runs", person, "POST", waits)).body["id"]
     await open(`runs/${String(run)}`)
     await button("Cancel").click()
+    await button("Retry").waitFor()
+    const json = { error: "The spec wasn't found.", code: "spec-not-found" }
+    await page.route("**/api/specs/1", (route) => route.fulfill({ status: 404, headers: readable, json }))
+    await page.reload()
+    await page.getByText("of a deleted spec").waitFor()
+    expect(await button("Retry").count(), "nothing publishes for a spec that is gone").toBe(0)
+    await page.unrouteAll()
+    await page.reload()
+    tab.console()
     await button("Retry").click()
     await dialog().getByText("A new run publishes").waitFor()
     await confirm("Retry")

@@ -84,11 +84,14 @@ export const RunView = ({ id }: { readonly id: number }) => {
   const path = `/api/automation/runs/${id}`
   const { body: run, error: readError, again } = useRead<RunWithSteps>(path, untilOver)
   const build = useBuild(run)
-  const spec = useRead<Spec>(run?.status === "succeeded" ? `/api/specs/${run.spec_id}` : undefined).body
+  const { body: spec, error: noSpec } = useRead<Spec>(
+    run && run.spec_id !== null && isOver(run) ? `/api/specs/${run.spec_id}` : undefined,
+  )
+  const isGone = noSpec?.status === 404
   const { error, isBusy, attempt } = useTry()
   const [asking, setAsking] = useState<"resume" | "retry">()
   const broken = brokenBy(run)
-  const verbs = (isPerson && verbsOf[run?.status ?? ""]) || []
+  const verbs = (isPerson && !isGone && verbsOf[run?.status ?? ""]) || []
   const act = async (verb: Verb): Promise<void> => {
     const { body } = await ask<RunWithSteps>({ method: "POST", path: `${path}/${verb}`, body: {} })
     if (body.id === id) again()
@@ -106,7 +109,8 @@ export const RunView = ({ id }: { readonly id: number }) => {
             <span role="status">
               <Status status={run.status} why={run.error_message} />
             </span>
-            {run.spec_id !== null && (
+            {isGone && <span>of a deleted spec</span>}
+            {run.spec_id !== null && !isGone && (
               <a href={`#/specs/${run.spec_id}`}>
                 <SpecName id={run.spec_id} />
               </a>
@@ -164,7 +168,7 @@ export const RunView = ({ id }: { readonly id: number }) => {
             </Confirm>
           )}
           <RunLog run={run} build={build} />
-          {spec !== undefined && (
+          {spec !== undefined && run.status === "succeeded" && (
             <p>
               Next: <a href={`#/specs/${spec.id}`}>its versions and its deployment</a>
               {spec.visibility === "public" && (
