@@ -584,7 +584,18 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
       const { stdout } = await shell("bash", ["-c", `${line} -o /dev/null -w '%{http_code}'`], { env })
       expect(`${line}: ${stdout}`).toBe(`${line}: 200`)
     }
-    expect([...commands].join("\n")).not.toContain(person)
+    const all = [...commands].join("\n")
+    expect(all).not.toContain(person)
+    // What a dropped file, the buttons of a deployment and those of a key send.
+    for (const sent of ["/api/specs -H", "-X PUT", "/stop", "/restart", "/rollback", "/rotate"])
+      expect(all).toContain(sent)
+  })
+
+  test("an account's keys are among its facts, not among its limits", async () => {
+    await signIn(person, "account")
+    await shown("Registry reads with this key")
+    await shown("Active keys")
+    expect(await page.locator("h3 ~ .facts").innerText()).not.toContain("keys")
   })
 
   test("without a stack nobody can say which limits are lowered", async () => {

@@ -63,6 +63,7 @@ export const AccountView = ({ profile }: { readonly profile: Reading<Profile> })
           ["This key", `${current.key_hint} (${current.name})`],
           ["Key created", when(current.created_at)],
           ["Key expires", current.expires_at === null ? "never" : when(current.expires_at)],
+          ["Active keys", counts],
         ]
   return (
     <>
@@ -73,10 +74,7 @@ export const AccountView = ({ profile }: { readonly profile: Reading<Profile> })
         <>
           <h3>Limits in force</h3>
           <Facts
-            rows={[
-              ["Active keys", keys.body === undefined ? "…" : counts],
-              ["Registry reads with this key", registry.header === undefined ? "…" : limitText(registry.header)],
-            ]}
+            rows={[["Registry reads with this key", registry.header === undefined ? "…" : limitText(registry.header)]]}
           />
           <TokenLimits />
           <p>
