@@ -1,7 +1,7 @@
 import type { Build, Deployment, Diff, SpecVersion } from "@svc/client"
 import { useState } from "preact/hooks"
 import { Choice } from "../../fields.tsx"
-import { useApi } from "../api.ts"
+import { type Asked, useApi } from "../api.ts"
 import { Confirm } from "../confirm.tsx"
 import { Failure } from "../failure.tsx"
 import { brief, when } from "../text.ts"
@@ -91,6 +91,8 @@ const ConfirmDeployment = ({ operation, deployment, onDone, onClose }: Props) =>
   )
 }
 
+const deploymentsPath = "/api/deployments?limit=100"
+const buildsPath = "/api/builds?limit=100"
 const lookMs = 5000
 const buildLookMs = 2000
 
@@ -111,13 +113,24 @@ const LatestBuild = ({ deployment, builds }: BuildProps) => {
   )
 }
 
+/** The requests of the table and its buttons. @param isPerson whether it has buttons */
+export const deploymentRequests = (isPerson: boolean): readonly Asked[] => [
+  { path: deploymentsPath },
+  { path: buildsPath },
+  ...(isPerson ? (Object.keys(verbs) as Operation[]) : []).map((operation) => ({
+    method: "POST" as const,
+    path: `/api/deployments/ID/${operation}`,
+    body: operation === "rollback" ? { to_version: 1 } : {},
+  })),
+]
+
 type Pending = { readonly operation: Operation; readonly deployment: Deployment }
 
 /** Deployments, and what their owner can do to them. @param specId those of one spec; undefined: all */
 export const Deployments = ({ specId }: { readonly specId: number | undefined }) => {
   const { isPerson } = useApi()
-  const list = useList<Deployment>("/api/deployments?limit=100", lookMs)
-  const builds = useRead<readonly Build[]>("/api/builds?limit=100", whileBuilding)
+  const list = useList<Deployment>(deploymentsPath, lookMs)
+  const builds = useRead<readonly Build[]>(buildsPath, whileBuilding)
   const [pending, setPending] = useState<Pending>()
   const deployments = (list.items ?? []).filter((one) => specId === undefined || one.spec_id === specId)
   const rows = deployments.map((deployment) => [

@@ -12,11 +12,12 @@ const useSpecNames = (): ((id: number) => string) => {
 
 export const SpecName = ({ id }: { readonly id: number }) => <>{useSpecNames()(id)}</>
 
+export const runsPath = "/api/automation/runs?limit=20"
 const lookMs = 10_000
 
 /** Publish runs, newest first. @param specId those of one spec; undefined: all */
 export const RunsTable = ({ specId }: { readonly specId: number | undefined }) => {
-  const list = useList<Run>("/api/automation/runs?limit=20", lookMs)
+  const list = useList<Run>(runsPath, lookMs)
   const nameOf = useSpecNames()
   const runs = (list.items ?? []).filter((run) => specId === undefined || run.spec_id === specId)
   const rows = runs.map((run) => [

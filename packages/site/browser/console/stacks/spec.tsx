@@ -1,13 +1,14 @@
 import type { Diff, Spec, SpecVersion } from "@svc/client"
 import { useState } from "preact/hooks"
+import { useApi } from "../api.ts"
 import { AsCurl } from "../as-curl.tsx"
 import { Failure } from "../failure.tsx"
 import { ListTable, NotRead } from "../list-table.tsx"
 import { brief, when } from "../text.ts"
 import { useList, useRead } from "../use-read.ts"
 import { ChangesList } from "./changes-list.tsx"
-import { Deployments } from "./deployments.tsx"
-import { RunsTable } from "./runs-table.tsx"
+import { deploymentRequests, Deployments } from "./deployments.tsx"
+import { RunsTable, runsPath } from "./runs-table.tsx"
 
 const Difference = ({ path }: { readonly path: string }) => {
   const { body: diff, error } = useRead<Diff>(path)
@@ -27,6 +28,7 @@ const Difference = ({ path }: { readonly path: string }) => {
 }
 
 export const SpecView = ({ id }: { readonly id: number }) => {
+  const { isPerson } = useApi()
   const path = `/api/specs/${id}`
   const versionsPath = `${path}/versions?limit=50`
   const { body: spec, error } = useRead<Spec>(path)
@@ -77,7 +79,15 @@ export const SpecView = ({ id }: { readonly id: number }) => {
           <RunsTable specId={id} />
         </>
       )}
-      <AsCurl requests={[{ path }, { path: versionsPath }, { path: diffPath ?? `${path}/diff` }]} />
+      <AsCurl
+        requests={[
+          { path },
+          { path: versionsPath },
+          { path: diffPath ?? `${path}/diff` },
+          ...deploymentRequests(isPerson),
+          { path: runsPath },
+        ]}
+      />
     </>
   )
 }

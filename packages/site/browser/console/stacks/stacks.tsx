@@ -4,9 +4,9 @@ import { AsCurl } from "../as-curl.tsx"
 import { ListTable } from "../list-table.tsx"
 import { brief, when } from "../text.ts"
 import { useList } from "../use-read.ts"
-import { Deployments } from "./deployments.tsx"
+import { deploymentRequests, Deployments } from "./deployments.tsx"
 import { type DraftProps, Publish } from "./publish.tsx"
-import { RunsTable } from "./runs-table.tsx"
+import { RunsTable, runsPath } from "./runs-table.tsx"
 
 const specsPath = "/api/specs?limit=100"
 const lookMs = 10_000
@@ -52,8 +52,8 @@ export const StacksView = (draft: DraftProps) => {
       <AsCurl
         requests={[
           { path: specsPath },
-          { path: "/api/deployments?limit=100" },
-          { path: "/api/automation/runs?limit=20" },
+          ...deploymentRequests(isPerson),
+          { path: runsPath },
           ...(isPerson
             ? [
                 {
@@ -61,6 +61,12 @@ export const StacksView = (draft: DraftProps) => {
                   path: "/api/registry/NAME/check",
                   json: `{ printf '{"ast_payload":'; cat FILE; printf '}'; }`,
                 } as const,
+                {
+                  method: "POST",
+                  path: "/api/specs",
+                  json: `{ printf '{"name":"NAME","visibility":"private","websocket_url":"URL","ast_payload":'; cat FILE; printf '}'; }`,
+                } as const,
+                { method: "PUT", path: "/api/specs/ID", body: { websocket_url: "URL" } } as const,
                 {
                   method: "POST",
                   path: "/api/automation/runs",
