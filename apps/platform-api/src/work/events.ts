@@ -65,11 +65,15 @@ export const moveRun = async (tx: Orm, runId: number, newStatus: RunStatus, at: 
   await tx.insert(runEvents).values({ runId, newStatus, createdAt })
 }
 
-/** Skips the steps that are unfinished when their run ends. */
+/** The message of a step that waits although nothing breaks. */
+export const waitsForApproval = "waits for approval"
+
+/** Skips the steps that are unfinished when their run ends: none waits any more. What would have broken stays. */
 export const skipSteps = async (tx: Orm, runId: number, at: Date): Promise<void> => {
   const open = and(eq(runSteps.runId, runId), inArray(runSteps.status, ["queued", "running"]))
   const completedAt = notBefore(at, runSteps.startedAt)
-  await tx.update(runSteps).set({ status: "skipped", completedAt }).where(open)
+  const errorMessage = sql`nullif(${runSteps.errorMessage}, ${waitsForApproval})`
+  await tx.update(runSteps).set({ status: "skipped", errorMessage, completedAt }).where(open)
 }
 
 export const runStepNames = ["version", "check", "approve", "build", "deploy", "verify"] as const

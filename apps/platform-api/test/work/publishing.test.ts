@@ -337,6 +337,8 @@ onBothDatabases("publishing stacks", (kind) => {
     const { id } = await owner.publish(spec.id, undefined, { approval: true })
     await owner.until(`/api/automation/runs/${id}`, "waiting")
     expect((await owner.call("POST", `/api/automation/runs/${id}/cancel`)).body.status).toBe("cancelled")
+    const { steps } = await owner.get(`/api/automation/runs/${id}`)
+    expect(steps[2]).toMatchObject({ name: "approve", status: "skipped", error_message: null })
     const retry = await owner.call("POST", `/api/automation/runs/${id}/retry`)
     expect(retry.body).toMatchObject({ attempt: 2, retry_of_id: id })
     expect(await owner.code("POST", `/api/automation/runs/${id}/retry`)).toBe("run-state")

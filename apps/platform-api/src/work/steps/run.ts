@@ -6,7 +6,7 @@ import { AstTooLarge } from "../../registry/ast/document-fault.ts"
 import { lineOfSpec } from "../../registry/publication.ts"
 import { beginBuild } from "../begin.ts"
 import { endBuild } from "../endings.ts"
-import { moveRun, moveStep, type RunStepName, runStepNames, skipSteps } from "../events.ts"
+import { moveRun, moveStep, type RunStepName, runStepNames, skipSteps, waitsForApproval } from "../events.ts"
 import { dropJob, type Job, lockJob, restJob } from "../queue/jobs.ts"
 import type { Handlers, Outcome } from "../queue/worker.ts"
 import { deploymentOf, lockBuild, lockRun, readBuild, readVersion, type RunRow } from "../records.ts"
@@ -124,7 +124,7 @@ export const runHandler = ({ now, diffToDeployed }: WorkContext): Handlers["run"
         const diff = await diffOfRun(tx, run)
         const breaks = diff?.verdict === "breaking" && !run.allowBreaking
         if (!breaks && (isApproved || !run.approval)) return done(tx, run, step, !isApproved)
-        const message = breaks ? `breaking-change: ${diff.breaking}` : "waits for approval"
+        const message = breaks ? `breaking-change: ${diff.breaking}` : waitsForApproval
         // Another version may have been deployed meanwhile, so only the break that was shown is approved, for this build.
         if (isApproved && row.errorMessage === message) {
           await done(tx, run, step)
