@@ -453,7 +453,7 @@ ALTER TABLE "stack_names" ADD CONSTRAINT "stack_names_owner_id_users_id_fk" FORE
 ALTER TABLE "stacks" ADD CONSTRAINT "stacks_owner_id_users_id_fk" FOREIGN KEY ("owner_id") REFERENCES "public"."users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "idempotency_keys" ADD CONSTRAINT "idempotency_keys_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "api_keys_live" ON "api_keys" USING btree ("user_id","id") WHERE "api_keys"."revoked_at" is null;--> statement-breakpoint
-CREATE INDEX "api_keys_of_user" ON "api_keys" USING btree ("user_id","revoked_at");--> statement-breakpoint
+CREATE INDEX "api_keys_of_user" ON "api_keys" USING btree ("user_id","revoked_at",coalesce("expires_at", 'infinity'));--> statement-breakpoint
 CREATE INDEX "api_keys_replaces" ON "api_keys" USING btree ("replaces");--> statement-breakpoint
 CREATE INDEX "key_usage_day" ON "key_usage" USING btree ("day");--> statement-breakpoint
 CREATE INDEX "signups_address" ON "signups" USING btree ("address","at");--> statement-breakpoint
@@ -461,21 +461,23 @@ CREATE INDEX "signups_at" ON "signups" USING btree ("at");--> statement-breakpoi
 CREATE UNIQUE INDEX "users_email_unique" ON "users" USING btree (lower("email"));--> statement-breakpoint
 CREATE INDEX "build_events_of_build" ON "build_events" USING btree ("build_id","id");--> statement-breakpoint
 CREATE INDEX "build_shares_of_record" ON "build_shares" USING btree ("record_id","user_id");--> statement-breakpoint
-CREATE INDEX "builds_of_spec" ON "builds" USING btree ("spec_id");--> statement-breakpoint
+CREATE INDEX "builds_of_spec" ON "builds" USING btree ("spec_id","completed_at");--> statement-breakpoint
 CREATE INDEX "deployment_events_of_deployment" ON "deployment_events" USING btree ("deployment_id","id");--> statement-breakpoint
 CREATE INDEX "deployment_shares_of_record" ON "deployment_shares" USING btree ("record_id","user_id");--> statement-breakpoint
-CREATE INDEX "deployments_of_spec" ON "deployments" USING btree ("spec_id");--> statement-breakpoint
+CREATE INDEX "deployments_live" ON "deployments" USING btree ("owner_id","id") WHERE "deployments"."deleted_at" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "deployments_one_per_spec" ON "deployments" USING btree ("spec_id") WHERE "deployments"."deleted_at" is null;--> statement-breakpoint
 CREATE INDEX "run_changes_of_run" ON "run_changes" USING btree ("run_id","id");--> statement-breakpoint
 CREATE INDEX "run_events_of_run" ON "run_events" USING btree ("run_id","id");--> statement-breakpoint
 CREATE INDEX "run_shares_of_record" ON "run_shares" USING btree ("record_id","user_id");--> statement-breakpoint
-CREATE INDEX "runs_of_spec" ON "runs" USING btree ("spec_id");--> statement-breakpoint
+CREATE INDEX "runs_of_spec" ON "runs" USING btree ("spec_id","completed_at");--> statement-breakpoint
 CREATE INDEX "runs_retries" ON "runs" USING btree ("retry_of_id");--> statement-breakpoint
 CREATE INDEX "spec_shares_of_record" ON "spec_shares" USING btree ("record_id","user_id");--> statement-breakpoint
+CREATE INDEX "specs_live" ON "specs" USING btree ("owner_id","id") WHERE "specs"."deleted_at" is null;--> statement-breakpoint
 CREATE INDEX "registry_changes_of_line" ON "registry_changes" USING btree ("line","id");--> statement-breakpoint
 CREATE INDEX "registry_changes_of_stack" ON "registry_changes" USING btree ("stack","id");--> statement-breakpoint
 CREATE INDEX "registry_changes_at" ON "registry_changes" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "stack_names_owner" ON "stack_names" USING btree ("owner_id");--> statement-breakpoint
+CREATE INDEX "stack_names_line" ON "stack_names" USING btree ("line");--> statement-breakpoint
 CREATE UNIQUE INDEX "stacks_revision" ON "stacks" USING btree ("revision");--> statement-breakpoint
 CREATE UNIQUE INDEX "stacks_line" ON "stacks" USING btree ("line");--> statement-breakpoint
 CREATE INDEX "stacks_owner" ON "stacks" USING btree ("owner_id");--> statement-breakpoint

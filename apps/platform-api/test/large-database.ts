@@ -76,6 +76,52 @@ export const loadDatabase = (url: string, { agents, keysPerAgent, builds, shared
     await run("vacuum analyze")
   })
 
+/** Gives a person a spec, and so many keys, specs, builds, deployments and runs that are over. Returns the ids that remain. */
+export const loadHistory = (url: string, person: number, count: number) =>
+  withSql(url, async (sql) => {
+    const run = (text: string) => sql.unsafe<{ id: number }[]>(text)
+    await run("set session_replication_role = replica")
+    await run("set synchronous_commit = off")
+    await run(`
+      insert into api_keys (user_id, key_hash, key_class, prefix, last_four, name, created_at, expires_at)
+      select ${person}, sha256(convert_to('over ' || n, 'UTF8')), 'secret', 'svc_sk_', 'abcd', 'over', now(), now()
+      from generate_series(1, ${count}) n`)
+    const spec = (n: number, name: string, deletedAt: string) => `
+      insert into specs (owner_id, name, entity_name, url_slug, latest_version, created_at, updated_at, deleted_at)
+      select ${person}, '${name}', 'Thing', '${name}', 1, now(), now(), ${deletedAt} from generate_series(1, ${n}) returning id`
+    await run(spec(count, "past", "now()"))
+    const [{ id: specId } = { id: 0 }] = await run(spec(1, "history", "null"))
+    await run(`
+      insert into stack_names (name, owner_id, line, freed_at)
+      select 'history-' || n, ${person}, 'spec:-' || n, now() from generate_series(1, ${count}) n`)
+    const [{ id: version } = { id: 0 }] = await run(`
+      insert into spec_versions (spec_id, version_number, content_hash, state_name, handler_count, section_count, created_at, schema, ast_gzip)
+      select ${specId}, n, repeat('0', 64), 'Thing', 1, 1, now(), '{"stack_name":"S","entities":[],"types":[]}', ''
+      from generate_series(1, 2) n returning id`)
+    const ended = "now(), now(), now() from"
+    const built = await run(`
+      insert into builds (owner_id, spec_id, spec_version_id, status, created_at, started_at, completed_at)
+      select ${person}, ${specId}, ${version} + n % 2, 'completed', ${ended} generate_series(1, ${count}) n returning id`)
+    await run(`
+      insert into runs (owner_id, spec_id, spec_version_id, workflow, status, trigger, attempt, created_at, started_at, completed_at)
+      select ${person}, ${specId}, ${version}, 'publish', 'succeeded', 'manual', 1, ${ended} generate_series(1, ${count})`)
+    const deployed = (n: number, deletedAt: string) => `
+      insert into deployments (owner_id, spec_id, stack_name, status, websocket_url, current_build_id, deleted_at)
+      select ${person}, ${specId}, 'history', 'active', 'wss://streams.example/history', ${built.at(-1)?.id}, ${deletedAt}
+      from generate_series(1, ${n}) returning id`
+    await run(deployed(count, "now()"))
+    const [{ id: deployment } = { id: 0 }] = await run(deployed(1, "null"))
+    await run(`
+      insert into deployment_events (deployment_id, event_type, new_status, build_id, actor, created_at)
+      select ${deployment}, 'status', 'active', id, 'system', now() from builds where spec_id = ${specId}`)
+    for (const kind of ["specs", "deployments"])
+      await run(`
+        insert into record_blocks (kind, user_id, block, records)
+        select '${kind}', ${person}, id >> 10, count(*) filter (where deleted_at is null) from ${kind} where owner_id = ${person} group by 3`)
+    await run("vacuum analyze")
+    return { specId, deployment }
+  })
+
 /** Publishes a stack again, under other names, up to `count` stacks. */
 export const loadStacks = (url: string, count: number, name: string): Promise<void> =>
   withSql(url, async (sql) => {

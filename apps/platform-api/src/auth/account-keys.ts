@@ -1,5 +1,5 @@
 import { audit, type AuditEntry } from "../audit.ts"
-import { and, asc, eq, gt, isNotNull, isNull, or, type Orm, type Queries } from "../db/database.ts"
+import { and, asc, eq, gt, isNotNull, isNull, type Orm, type Queries, sql } from "../db/database.ts"
 import { apiKeys } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { insertKey, type KeyMaterial, lockUser } from "./accounts.ts"
@@ -24,11 +24,14 @@ export const keyStatus = (key: StoredKey, at: Date): "active" | "disabled" | "ex
   return key.expiresAt !== null && key.expiresAt <= at ? "expired" : "active"
 }
 
+/** When a key expires, as the index of an account's keys has it: there can be endlessly many expired ones. */
+export const keyEnd = sql`coalesce(${apiKeys.expiresAt}, 'infinity')`
+
 const own = (userId: number, id: number) =>
   and(eq(apiKeys.id, id), eq(apiKeys.userId, userId), isNull(apiKeys.revokedAt))
 
 const live = (userId: number, at: Date) =>
-  and(eq(apiKeys.userId, userId), isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, at)))
+  and(eq(apiKeys.userId, userId), isNull(apiKeys.revokedAt), gt(keyEnd, sql`${at.toISOString()}::timestamptz`))
 
 /** A replaced key can't manage keys, except that it may be rotated again. Throws key-replaced. */
 export const checkManager = ({ isReplaced, keyId }: Principal, rotated?: number): void => {

@@ -1,5 +1,6 @@
 import { and, asc, type Database, desc, eq, gte, lt, type Queries, sql } from "../db/database.ts"
 import { apiKeys, keyUsage } from "../db/schema/index.ts"
+import { keyEnd } from "./account-keys.ts"
 
 const counted = ["requests", "refused", "sessions"] as const
 
@@ -75,7 +76,7 @@ export const readUsage = async (queries: Queries, userId: number, from: string) 
   const rows = await queries.run((db) => {
     const { id, name, revokedAt } = apiKeys
     const ofAccount = db.select({ id, name }).from(apiKeys).where(eq(apiKeys.userId, userId))
-    const own = ofAccount.orderBy(desc(revokedAt)).limit(usageKeys).as("own")
+    const own = ofAccount.orderBy(desc(revokedAt), desc(keyEnd)).limit(usageKeys).as("own")
     return db
       .select({
         date: keyUsage.day,

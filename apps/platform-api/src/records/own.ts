@@ -5,7 +5,7 @@ import { builds, deployments, runs, specs, stackNames, stacks } from "../db/sche
 import { type ErrorCode, errors } from "../errors.ts"
 import { lockJobsOf } from "../work/queue/jobs.ts"
 import type { SpecRow } from "../work/records.ts"
-import { type Deprecation, deprecation, showPast, updateStack } from "../registry/publication.ts"
+import { type Deprecation, deprecation, lineOfSpec, showPast, updateStack } from "../registry/publication.ts"
 import { raiseRevision } from "../registry/stack-changes.ts"
 
 export const ownSpec = async (tx: Orm, userId: number, id: number): Promise<SpecRow> => {
@@ -88,7 +88,10 @@ export const deprecatedNow = (
 export const showAtOnce = async (tx: Orm, spec: SpecRow, mustAsk: boolean): Promise<void> => {
   // First, because a build that is about to publish reads the spec under the same lock.
   await raiseRevision(tx)
-  for (const stack of await tx.select().from(stacks).where(eq(stacks.specId, spec.id))) {
+  for (const stack of await tx
+    .select()
+    .from(stacks)
+    .where(eq(stacks.line, lineOfSpec(spec.id)))) {
     const [held] = await tx.select().from(stackNames).where(eq(stackNames.name, stack.name))
     const mayBeSeen = !mustAsk || spec.visibility !== "public" || held?.approved === true
     const { deprecated } = spec

@@ -65,8 +65,11 @@ export const unshareSpec = async (tx: Orm, specId: number, kept: readonly number
   const { userId } = specShares
   const ends = and(eq(specShares.recordId, specId), orm.notInArray(userId, [...kept]))
   const ended = await tx.delete(specShares).where(ends).returning({ userId })
-  for (const { records, shares } of ofSpecs) {
-    const ofSpec = tx.select({ id: records.id }).from(records).where(eq(records.specId, specId))
+  for (const { records, shares, isAlive } of ofSpecs) {
+    const ofSpec = tx
+      .select({ id: records.id })
+      .from(records)
+      .where(and(eq(records.specId, specId), isAlive))
     await tx.delete(shares).where(and(inArray(shares.userId, accountsIn(ended)), inArray(shares.recordId, ofSpec)))
   }
 }

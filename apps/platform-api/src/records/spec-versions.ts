@@ -1,6 +1,6 @@
 import type { SQL } from "drizzle-orm"
 import type { PreparedVersion } from "../compiler/tasks.ts"
-import { and, desc, eq, inArray, type Orm, type Queries, theRow } from "../db/database.ts"
+import { and, desc, eq, inArray, ne, type Orm, type Queries, theRow } from "../db/database.ts"
 import { builds, deploymentEvents, specs, specVersions } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import type { StoredAst } from "../registry/stack-bytes.ts"
@@ -123,13 +123,16 @@ export const versionNumbered = (tx: Orm, specId: number, number: number): Promis
 
 /** The version that was deployed before the current one. Throws deployment-state. */
 export const versionBefore = async (tx: Orm, deploymentId: number): Promise<number> => {
-  const [current, ...before] = await tx
-    .select({ id: builds.specVersionId })
-    .from(deploymentEvents)
-    .innerJoin(builds, eq(builds.id, deploymentEvents.buildId))
-    .where(and(eq(deploymentEvents.deploymentId, deploymentId), eq(deploymentEvents.newStatus, "active")))
-    .orderBy(desc(deploymentEvents.id))
-  const previous = before.find(({ id }) => id !== current?.id)
+  const latest = (condition?: SQL) =>
+    tx
+      .select({ id: builds.specVersionId })
+      .from(deploymentEvents)
+      .innerJoin(builds, eq(builds.id, deploymentEvents.buildId))
+      .where(and(eq(deploymentEvents.deploymentId, deploymentId), eq(deploymentEvents.newStatus, "active"), condition))
+      .orderBy(desc(deploymentEvents.id))
+      .limit(1)
+  const [current] = await latest()
+  const [previous] = current === undefined ? [] : await latest(ne(builds.specVersionId, current.id))
   if (previous === undefined)
     throw errors.fail("deployment-state", { message: "No other version was deployed before. Name one in to_version." })
   return previous.id

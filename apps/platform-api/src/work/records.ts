@@ -66,7 +66,8 @@ export const versionOf = async (
 
 /** The version that a run of a person's spec is compared with, also while its deployment is stopped. */
 export const ownDeployedVersion = async (db: Orm, ownerId: number, name: string): Promise<VersionRow | undefined> => {
-  const isOwn = and(eq(specs.ownerId, ownerId), eq(specs.name, name.toLowerCase()), isNull(deployments.deletedAt))
+  const isAlive = and(isNull(specs.deletedAt), isNull(deployments.deletedAt))
+  const isOwn = and(eq(specs.ownerId, ownerId), eq(specs.name, name.toLowerCase()), isAlive)
   const [deployment] = await db
     .select({ currentBuildId: deployments.currentBuildId })
     .from(deployments)

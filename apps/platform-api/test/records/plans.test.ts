@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { createTestDatabase } from "@svc/testing"
 import { beforeAll, describe, expect, test } from "vitest"
-import { loadDatabase } from "../large-database.ts"
+import { loadDatabase, loadHistory } from "../large-database.ts"
 import { insertKey, readKeySecret } from "../../src/auth/accounts.ts"
 import { loadServerDriver, orm } from "../../src/db/database.ts"
 import { migrate } from "../../src/db/migrate.ts"
@@ -10,7 +10,9 @@ import { deploymentStatements } from "../../src/routes/deployments/deployments.t
 import { runStatements } from "../../src/routes/runs/runs.ts"
 import { specStatements } from "../../src/routes/specs/specs.ts"
 import { beforeTests, besides, startTestService } from "../service.ts"
+import { smallAst } from "../registry/small-ast.ts"
 import { withSql } from "../with-sql.ts"
+import { newPerson } from "../work/person.ts"
 
 const owner = 1
 
@@ -108,5 +110,42 @@ describe("PostgreSQL's query plans", () => {
     // The server's processes tell their counts when they end.
     await service.close()
     expect(await scans()).toEqual(before)
+  })
+
+  test("what is revoked, expired, ended or deleted costs its account's requests nothing", async () => {
+    const count = 20_000
+    const env = { DATABASE_URL: server.url, SVC_WORKER: "false" }
+    const starting = await startTestService("postgres", env)
+    const { key } = await newPerson(starting)
+    await starting.close()
+    const [person] = await withSql(server.url, (sql) => sql.unsafe("select max(id)::integer as id from users"))
+    const { specId, deployment } = await loadHistory(server.url, Number(person?.["id"]), count)
+    const read = `
+      select relname, seq_tup_read + (select sum(idx_tup_read) from pg_stat_user_indexes i where i.relid = t.relid) as rows
+      from pg_stat_user_tables t order by 1`
+    const rows = () => withSql(server.url, async (sql) => [...(await sql.unsafe(read))])
+    const before = await rows()
+    const service = await startTestService("postgres", env)
+    const call = async (status: number, method: string, path: string, body?: object) => {
+      const answer = await service.call(method, path, { key, body })
+      expect([method, path, answer.status, answer.code]).toEqual([method, path, status, answer.code])
+      return answer.body
+    }
+    const { id } = await call(201, "POST", "/api/auth/keys", {})
+    const { id: next } = await call(201, "POST", `/api/auth/keys/${id}/rotate`, {})
+    await call(200, "DELETE", `/api/auth/keys/${next}`)
+    for (const path of ["/api/auth/keys", "/api/usage", "/api/specs", "/api/builds", "/api/deployments"])
+      await call(200, "GET", path)
+    await call(201, "POST", "/api/specs", { name: "other" })
+    await call(200, "POST", "/api/registry/past/check", { ast_payload: smallAst() })
+    await call(200, "PUT", `/api/specs/${specId}`, { visibility: "global", shared_with: [] })
+    const { build_id } = await call(202, "POST", `/api/deployments/${deployment}/rollback`, {})
+    await call(202, "POST", `/api/builds/${build_id}/cancel`, {})
+    await call(202, "POST", `/api/deployments/${deployment}/stop`, {})
+    await call(409, "DELETE", `/api/specs/${specId}`)
+    await service.close()
+    const after = await rows()
+    const costly = after.filter(({ rows: now }, n) => Number(now) - Number(before[n]?.["rows"]) >= count / 2)
+    expect(costly.map((table) => table["relname"])).toEqual([])
   })
 })

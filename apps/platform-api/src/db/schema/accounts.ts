@@ -80,7 +80,7 @@ export const apiKeys = pgTable(
     index("api_keys_live")
       .on(t.userId, t.id)
       .where(sql`${t.revokedAt} is null`),
-    index("api_keys_of_user").on(t.userId, t.revokedAt),
+    index("api_keys_of_user").on(t.userId, t.revokedAt, sql`coalesce(${t.expiresAt}, 'infinity')`),
     index("api_keys_replaces").on(t.replaces),
     check("api_keys_hash", sql`octet_length(${t.keyHash}) = 32`),
     check("api_keys_prefix", isOneOf(t.prefix, ["svc_ak_", "svc_pk_", "svc_sk_"])),

@@ -7,7 +7,10 @@ import { bytea, enumChecks, id, isOneOf, refersTo, time, visibilities } from "./
 
 const { bigint, boolean, check, foreignKey, index, integer, pgTable, primaryKey, text, unique, uniqueIndex } = pg
 
-/** The index of (owner, id) serves lists, and ensures that records refer only to records of the same owner. */
+/**
+ * The index of (owner, id) serves lists, and ensures that records refer only to records of the same owner. Where records can be deleted,
+ * without end, another one serves lists.
+ */
 export const specs = pgTable(
   "specs",
   {
@@ -30,6 +33,9 @@ export const specs = pgTable(
   },
   (t) => [
     unique("specs_of_owner").on(t.ownerId, t.id),
+    index("specs_live")
+      .on(t.ownerId, t.id)
+      .where(sql`${t.deletedAt} is null`),
     check("specs_url_slug", sql`${t.urlSlug} ~ '^[a-z0-9][a-z0-9-]{0,62}$'`),
     check("specs_latest_version", sql`${t.latestVersion} >= 0`),
     ...enumChecks(t.visibility),
@@ -113,7 +119,7 @@ export const builds = pgTable(
       columns: [t.specId, t.specVersionId],
       foreignColumns: [specVersions.specId, specVersions.id],
     }),
-    index("builds_of_spec").on(t.specId),
+    index("builds_of_spec").on(t.specId, t.completedAt),
     check("builds_status", statusAgrees(lifeCycles.build, t)),
     check("builds_progress", sql`${t.progress} between 0 and 100`),
     check("builds_times", timesAscend(t.createdAt, t.startedAt, t.completedAt)),
@@ -166,7 +172,9 @@ export const deployments = pgTable(
       columns: [t.ownerId, t.currentBuildId],
       foreignColumns: [builds.ownerId, builds.id],
     }),
-    index("deployments_of_spec").on(t.specId),
+    index("deployments_live")
+      .on(t.ownerId, t.id)
+      .where(sql`${t.deletedAt} is null`),
     uniqueIndex("deployments_one_per_spec")
       .on(t.specId)
       .where(sql`${t.deletedAt} is null`),
@@ -231,7 +239,7 @@ export const runs = pgTable(
       foreignColumns: [deployments.ownerId, deployments.id],
     }),
     foreignKey({ name: "runs_retry_of", columns: [t.ownerId, t.retryOfId], foreignColumns: [t.ownerId, t.id] }),
-    index("runs_of_spec").on(t.specId),
+    index("runs_of_spec").on(t.specId, t.completedAt),
     index("runs_retries").on(t.retryOfId),
     check("runs_status", statusAgrees(lifeCycles.run, t)),
     ...enumChecks(t.trigger),

@@ -103,7 +103,7 @@ export const stackNames = pgTable(
     /** Whether the operator approved the stack to be public, where approval is required. */
     approved: boolean().notNull().default(false),
   },
-  (t) => [index("stack_names_owner").on(t.ownerId)],
+  (t) => [index("stack_names_owner").on(t.ownerId), index("stack_names_line").on(t.line)],
 )
 
 /** One row. Each publication raises the revision under its lock, so revisions become visible in order. */

@@ -1,5 +1,5 @@
 // A publish run takes a version to readers step by step, and can wait for approval.
-import { and, asc, eq, type Orm, orm } from "../../db/database.ts"
+import { and, asc, eq, isNull, type Orm } from "../../db/database.ts"
 import { builds, runs, runSteps, stacks } from "../../db/schema/index.ts"
 import { lifeCycles } from "../../records/transitions.ts"
 import { AstTooLarge } from "../../registry/ast/document-fault.ts"
@@ -59,11 +59,11 @@ export const endWorkOf = async (
   at: Date,
 ): Promise<void> => {
   // First, because this returns a deployment in progress to its previous status.
-  const open = and(eq(builds.specId, specId), orm.notInArray(builds.status, lifeCycles.build.ended))
+  const open = and(eq(builds.specId, specId), isNull(builds.completedAt))
   for (const build of await tx.select().from(builds).where(open).for("no key update")) {
     await endBuild(tx, build, "failed", error.message, at)
   }
-  const going = and(eq(runs.specId, specId), orm.notInArray(runs.status, lifeCycles.run.ended))
+  const going = and(eq(runs.specId, specId), isNull(runs.completedAt))
   for (const run of await tx.select().from(runs).where(going).for("no key update")) {
     await (run.status === "queued" ? endRun(tx, run, "cancelled", at) : endRun(tx, run, "failed", at, error))
   }
