@@ -2,7 +2,7 @@ import { bucketNetwork } from "@svc/http"
 import { addressesPerNetwork } from "@svc/limits"
 import { hashKey, keyHint, mintKey } from "@svc/keys"
 import { audit } from "../audit.ts"
-import { and, desc, eq, gt, gte, lt, type Orm, type Queries, sql, theRow, together } from "../db/database.ts"
+import { and, desc, eq, gt, gte, lt, type Orm, type Queries, someRows, sql, theRow, together } from "../db/database.ts"
 import { makeAgentSlug } from "../records/names.ts"
 import { agentProfiles, apiKeys, keySecrets, signups, users } from "../db/schema/index.ts"
 
@@ -120,7 +120,7 @@ export const signUp = (
  */
 export const forgetSignups = (queries: Queries): Promise<unknown> =>
   queries.run(async (db) => {
-    await db.delete(signups).where(lt(signups.at, windowStart))
+    await db.delete(signups).where(someRows(signups, lt(signups.at, windowStart)))
     await db.update(signups).set({ at: clock }).where(gt(signups.at, clock))
   })
 

@@ -1,4 +1,4 @@
-import { and, asc, type Database, desc, eq, gte, lt, type Queries, sql } from "../db/database.ts"
+import { and, asc, type Database, desc, eq, gte, lt, type Queries, someRows } from "../db/database.ts"
 import { apiKeys, keyUsage } from "../db/schema/index.ts"
 import { keyEnd } from "./account-keys.ts"
 
@@ -94,11 +94,8 @@ export const readUsage = async (queries: Queries, userId: number, from: string) 
   return [...days].map(([date, keys]) => ({ date, keys: keys.map(({ date: _date, ...key }) => key) }))
 }
 
-const rowsAtOnce = 10_000
-
 /** Deletes usage that is older than so many days. */
 export const forgetUsage = async (queries: Queries, days: number, at: Date): Promise<void> => {
   const isOld = lt(keyUsage.day, dayOf(at.getTime(), days))
-  const old = sql`ctid in (select ctid from key_usage where ${isOld} limit ${rowsAtOnce})`
-  await queries.run((db) => db.delete(keyUsage).where(old))
+  await queries.run((db) => db.delete(keyUsage).where(someRows(keyUsage, isOld)))
 }

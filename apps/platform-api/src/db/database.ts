@@ -1,6 +1,7 @@
 // drizzle-orm's CommonJS build loads much faster than its ESM build and needs far less memory.
 import { createRequire } from "node:module"
-import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core"
+import type { SQL } from "drizzle-orm"
+import type { PgDatabase, PgQueryResultHKT, PgTable } from "drizzle-orm/pg-core"
 import type postgres from "postgres"
 
 const require = createRequire(import.meta.url)
@@ -54,6 +55,10 @@ export const prepared = <Statement>(build: (db: Orm) => Statement): ((db: Orm) =
   const known = new WeakMap<Orm, Statement>()
   return (db) => known.getOrInsertComputed(db, build)
 }
+
+/** Some of the rows that meet a condition, to delete: all could take longer than a statement may. */
+export const someRows = (table: PgTable, condition: SQL) =>
+  orm.sql`ctid in (select ctid from ${table} where ${condition} limit 10000)`
 
 /** The only row of a statement that always has one. */
 export const theRow = <Row>([row]: readonly Row[]): Row => {

@@ -9,7 +9,7 @@ import { decompress } from "../gzip.ts"
 import { AstTooLarge } from "../registry/ast/document-fault.ts"
 import { audit, type AuditEntry } from "../audit.ts"
 import { lockUser } from "../auth/accounts.ts"
-import { and, eq, lt, type Orm } from "../db/database.ts"
+import { and, eq, lt, type Orm, someRows } from "../db/database.ts"
 import { idempotencyKeys } from "../db/schema/index.ts"
 import { checkFree, StackConflict } from "../registry/publication.ts"
 import type { Dependencies } from "../dependencies.ts"
@@ -208,12 +208,10 @@ export const changingWithBody = (missing?: ErrorCode) => {
 }
 
 /** Deletes responses that can no longer be requested. */
-export const forgetAnswers = (dependencies: Pick<Dependencies, "database" | "wallClock">) =>
-  dependencies.database
-    .within(1500)
-    .run((db) =>
-      db.delete(idempotencyKeys).where(lt(idempotencyKeys.createdAt, new Date(dependencies.wallClock() - keptMs))),
-    )
+export const forgetAnswers = ({ database, wallClock }: Pick<Dependencies, "database" | "wallClock">) => {
+  const isOld = lt(idempotencyKeys.createdAt, new Date(wallClock() - keptMs))
+  return database.within(1500).run((db) => db.delete(idempotencyKeys).where(someRows(idempotencyKeys, isOld)))
+}
 
 // What the routes that publish a version share.
 

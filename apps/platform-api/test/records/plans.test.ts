@@ -2,12 +2,13 @@ import { randomBytes } from "node:crypto"
 import { createTestDatabase } from "@svc/testing"
 import { beforeAll, describe, expect, test } from "vitest"
 import { loadDatabase, loadHistory } from "../large-database.ts"
-import { insertKey, readKeySecret } from "../../src/auth/accounts.ts"
+import { forgetSignups, insertKey, readKeySecret } from "../../src/auth/accounts.ts"
 import { loadServerDriver, orm } from "../../src/db/database.ts"
 import { migrate } from "../../src/db/migrate.ts"
 import { buildStatements } from "../../src/routes/builds/builds.ts"
 import { deploymentStatements } from "../../src/routes/deployments/deployments.ts"
 import { runStatements } from "../../src/routes/runs/runs.ts"
+import { forgetAnswers } from "../../src/routes/change.ts"
 import { specStatements } from "../../src/routes/specs/specs.ts"
 import { beforeTests, besides, startTestService } from "../service.ts"
 import { smallAst } from "../registry/small-ast.ts"
@@ -57,6 +58,24 @@ describe("PostgreSQL's query plans", () => {
         expect(Math.max(...counts.map(Number))).toBeLessThanOrEqual(51 + 1024)
       }
     })
+  })
+
+  test("of endless old sign-ups and responses, a part is deleted at a time", async () => {
+    const left = await besides(server.url, async (database) => {
+      const queries = database.within(60_000)
+      const from = "from generate_series(1, 10001) n"
+      const values = "$1::integer, 'POST', '/', n, '', 200, '', now() - interval '2 days'"
+      await queries.query(`insert into signups (address, at) select $1, now() - interval '2 days' ${from}`, ["a"])
+      await queries.query(
+        `insert into idempotency_keys (user_id, method, path, key, body_hash, status, body, created_at) select ${values} ${from}`,
+        [owner],
+      )
+      await forgetSignups(queries)
+      await forgetAnswers({ database, wallClock: Date.now })
+      const counts = "select (select count(*) from signups) + (select count(*) from idempotency_keys) as left where $1"
+      return queries.query(counts, [true])
+    })
+    expect(left).toEqual([{ left: "2" }])
   })
 
   test("no request of an agent scans a whole table", async () => {
