@@ -48,14 +48,16 @@ export const shareSpec = async (tx: Orm, specId: number, slugs: readonly string[
   const { userId } = specShares
   const given = accounts.map((id) => ({ userId: id, recordId: specId }))
   const added = await tx.insert(specShares).values(given).onConflictDoNothing().returning({ userId })
-  const isAdded = inArray(userId, accountsIn(added))
-  for (const { records, shares, isAlive } of ofSpecs) {
-    const shared = tx
-      .select({ userId, recordId: records.id })
-      .from(specShares)
-      .innerJoin(records, eq(records.specId, specShares.recordId))
-      .where(and(eq(specShares.recordId, specId), isAdded, isAlive))
-    await tx.insert(shares).select(shared).onConflictDoNothing()
+  // A statement for each: with many agents and records, one for all would take longer than a statement may.
+  for (const account of accountsIn(added)) {
+    for (const { records, shares, isAlive } of ofSpecs) {
+      const shared = tx
+        .select({ userId, recordId: records.id })
+        .from(specShares)
+        .innerJoin(records, eq(records.specId, specShares.recordId))
+        .where(and(eq(specShares.recordId, specId), eq(userId, account), isAlive))
+      await tx.insert(shares).select(shared).onConflictDoNothing()
+    }
   }
 }
 

@@ -175,10 +175,11 @@ export const showPast = async (
   const viewers = await viewersOf(tx, spec?.ownerId ?? null, specId)
   const ofLine = eq(registryChanges.line, lineOfSpec(specId))
   const published = tx.select({ id: stacks.id }).from(stacks).where(eq(stacks.line, registryChanges.line))
+  const isOther = orm.or(ne(registryChanges.viewers, viewers), visibility && ne(registryChanges.visibility, visibility))
   await tx
     .update(registryChanges)
     .set(visibility === undefined ? { viewers } : { viewers, visibility })
-    .where(and(ofLine, ne(registryChanges.kind, "withdrawn"), orm.notExists(published)))
+    .where(and(ofLine, ne(registryChanges.kind, "withdrawn"), isOther, orm.notExists(published)))
 }
 
 /** What readers of a deprecated stack are told. */

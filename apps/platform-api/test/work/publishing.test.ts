@@ -185,6 +185,17 @@ onBothDatabases("publishing stacks", (kind) => {
     expect(await rows()).toEqual(before)
     await owner.call("PUT", `/api/specs/${spec.id}`, { shared_with: [] })
     await expect.poll(seen).toEqual([404, 404, 404, 404])
+    // However many agents there are, each statement is about one.
+    await owner.call("PUT", `/api/specs/${spec.id}`, { shared_with: [agent.slug, other.slug] })
+    const statement = "select distinct cmin::text from run_shares where record_id = $1"
+    expect(await service.database().query(statement, [run.id])).toHaveLength(2)
+    // Nor are past changes of a withdrawn stack written again.
+    await owner.turn(run.deployment_id, "stop")
+    const past = () =>
+      service.database().query("select xmin::text, * from registry_changes where stack = $1", ["secretive"])
+    const told = await past()
+    await owner.call("PUT", `/api/specs/${spec.id}`, { shared_with: [agent.slug, other.slug] })
+    expect(await past()).toEqual(told)
     expect(await owner.code("PUT", `/api/specs/${spec.id}`, { shared_with: ["agt_nobody0000"] })).toBe(
       "invalid-request",
     )
