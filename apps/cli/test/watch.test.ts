@@ -78,6 +78,23 @@ test("a wait for a change of a stream that sends no records says what to do next
   expect(waited).toEqual({ view, changes: [], timed_out: true, hint })
 })
 
+test("a wait for a change that ends while the stream can't be reached doesn't look like a quiet stream", async () => {
+  stream.removeAllListeners("connection").once("connection", (socket) => {
+    socket.once("message", () => {
+      socket.send(JSON.stringify({ op: "snapshot", entity: view, data: [], complete: true }))
+    })
+  })
+  const env = { SVC_API_URL: platform.url, SVC_API_KEY: "svc_ak_test", XDG_CONFIG_HOME: tool.home }
+  const mcp = await startMcp(await tool.file(), env)
+  const asked = { stack: "transfers", timeout_seconds: 1 }
+  const quiet = await mcp.call("wait_for_change", asked)
+  expect(quiet).toEqual({ view, changes: [], next: expect.any(String), timed_out: true })
+  for (const socket of stream.clients) socket.terminate()
+  const hint = expect.stringMatching(/^The stream isn't connected .*next as after.*list_stacks/)
+  expect(await mcp.call("wait_for_change", { ...asked, after: quiet["next"] })).toEqual({ ...quiet, hint })
+  await mcp.close()
+})
+
 test("svc watch writes the next change once the last one has been taken", async () => {
   stream.removeAllListeners("connection").on("connection", (socket) => {
     socket.once("message", () => {

@@ -149,6 +149,7 @@ const follow = (opened: Opened, key: string | undefined, onEnd: () => void) => {
         if (seen.length > 0 || !(await more(signal))) return { seen, next }
       }
     },
+    isLive: (): boolean => isLive,
     /** Whether a call waits for it. */
     isAsked: (): boolean => events.listenerCount("news") > 0,
     leave: (): void => leaving.abort(),

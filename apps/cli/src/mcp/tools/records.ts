@@ -78,6 +78,8 @@ const whyEmpty = (view: string, { key, where }: Selection, count: number, all: n
 
 const neverLive =
   "The stream has sent no records yet, so a later call can't tell what changes until then: call again with a longer timeout_seconds. list_stacks shows which stacks have data now."
+const notLive =
+  "The stream isn't connected now, so its last changes aren't known yet: call again with next as after, which reports them. list_stacks shows which stacks have data now."
 
 export const recordTools = [
   defineTool({
@@ -186,7 +188,7 @@ export const recordTools = [
         next: truncated ? shown.at(-1)?.next : next,
         truncated: shown.length < seen.length || undefined,
         timed_out: seen.length === 0 || undefined,
-        hint: next === undefined ? neverLive : undefined,
+        hint: next === undefined ? neverLive : seen.length === 0 && !followed.isLive() ? notLive : undefined,
       }
     },
   }),
