@@ -8,6 +8,7 @@ import { startProcess } from "@svc/testing"
 import { rotateKey } from "../src/account/keys.ts"
 import type { Context } from "../src/command.ts"
 import { lockFile } from "../src/settings/file-lock.ts"
+import { startMcp } from "./mcp-client.ts"
 import { type Received, type Reply, serve, startServer } from "./server.ts"
 import { expectError, json, makeTool, runProgram } from "./tool.ts"
 
@@ -122,6 +123,17 @@ test("mint --save with another agent's key in the environment keeps the old file
   expect(ended.stderr).toContain("SVC_API_KEY is set")
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ [server.url]: { api_key: fresh } })
   expect(await readFile(`${file}.bak`, "utf8")).toContain(kept)
+})
+
+test("rotate_key names the older keys that still work, and not the one that another process has stored since", async () => {
+  const api = await serve((received) =>
+    received.target.endsWith("&offset=1") ? { body: [record(2), record(10)] } : answer(received),
+  )
+  await writeFile(file, JSON.stringify({ [api.url]: { api_key: kept, slug: "agt_1" } }))
+  const mcp = await startMcp(await tool.file(), { SVC_API_URL: api.url, XDG_CONFIG_HOME: join(tool.home, "config") })
+  const next = "svc_ak_…kept works until it is revoked; to end it sooner, ask a person: svc keys revoke 2."
+  expect(await mcp.call("rotate_key")).toMatchObject({ id: 9, next })
+  await mcp.close()
 })
 
 test("rotate without an ID rotates the stored key, and stores its successor before printing anything", async () => {

@@ -127,9 +127,9 @@ export const accountTools = [
       }
       const { json } = await rotateKey(given)
       if ("key_hint" in json) {
-        // A key that was replaced earlier works until its own overlap ends.
+        // A key that was replaced earlier works until its own overlap ends. A newer one is what another process has stored.
         const keys = await readKeys(await apiWithKey(given)).catch(onCode(undefined, () => []))
-        const others = keys.filter(({ status, current }) => status === "active" && !current)
+        const others = keys.filter(({ id, status, current }) => id < json.id && status === "active" && !current)
         const words = others.map(
           ({ id, key_hint: hint, expires_at: end }) =>
             `${hint} works until ${end ?? "it is revoked"}; to end it sooner, ask a person: svc keys revoke ${id}.`,
