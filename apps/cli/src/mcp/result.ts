@@ -63,7 +63,7 @@ const cannotWrite =
 export const hints: Readonly<Record<string, string>> = {
   "missing-credentials": `Nothing was done. To publish, ask a person to store a svc_sk_ key: ${otherKey}. For all else call account with sign_up: true.`,
   "invalid-authorization-format": askForKey,
-  "invalid-api-key": `The key was revoked or lost. Ask a person to store another key of the account (${otherKey}) or, for a new agent, to run svc auth signup --force.`,
+  "invalid-api-key": `Ask a person to store another key of the account (${otherKey}) or, for a new agent, to run svc auth signup --force.`,
   "expired-api-key": `The key has expired. ${askForKey}`,
   "disabled-api-key": "Ask a person to enable the key with another key of the account: svc keys enable ID.",
   "secret-key-required": askForKey,
