@@ -64,7 +64,7 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
   })
 
   test("after kill -9 of a relay with all places, another relay gets them when the leases end", async () => {
-    const env = { SVC_TRANSACTION_SEND_CONCURRENCY: "1", SVC_TRANSACTION_SEND_TIMEOUT_MS: "1000" }
+    const env = { SVC_TRANSACTION_SEND_CONCURRENCY: "1", SVC_TRANSACTION_SEND_TIMEOUT_MS: "5000" }
     const [dying, other] = [await start(env), await start(env)]
     const transaction = await anyTransaction()
     rpc.script(() => ({ after: "stall" }))
