@@ -24,7 +24,10 @@ const run = async (attack: Attack): Promise<number[]> => {
   return faults
 }
 
+// A thread ends if it waits only for the timers of AbortSignal.timeout: nobody would hear of its attacks.
+const alive = setInterval(() => {}, 1000)
 const attacks = attacksOn(targets, bounds)[resource][attacker].map(run)
 parentPort?.postMessage("begun")
 const faults = await Promise.all(attacks)
+clearInterval(alive)
 parentPort?.postMessage(faults.flat().map((status) => `${resource}, ${attacker}: ${status}`))
