@@ -1,4 +1,4 @@
-import { field, flag, integer, loadConfig, text } from "@svc/config"
+import { field, flag, integer, loadConfig, text, url } from "@svc/config"
 import { z } from "zod"
 
 /** A word in any case, as the specification requires. */
@@ -46,7 +46,10 @@ const samplers = [
   "parentbased_traceidratio",
 ] as const
 const protocols = ["http/protobuf", "http/json", "grpc"] as const
-const endpoints = ["", "TRACES_", "METRICS_"].map((signal) => `OTEL_EXPORTER_OTLP_${signal}ENDPOINT`)
+const endpoint = (signal: string) =>
+  url(`OTEL_EXPORTER_OTLP_${signal}ENDPOINT`, undefined, { exact: true, credentials: true })
+/** Only checked: the SDK's exporters read them. */
+const endpoints = { all: endpoint(""), traces: endpoint("TRACES_"), metrics: endpoint("METRICS_") }
 const milliseconds = { min: 1, max: 2 ** 31 - 1 }
 
 /** @param prometheusPort the default port of the Prometheus page */
@@ -95,19 +98,13 @@ export const fields = (prometheusPort: number, env: Env = {}) => ({
  * @see https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
  */
 export const readSettings = (env: Env, prometheusPort: number) =>
-  loadConfig(fields(prometheusPort, env), env, (settings) => {
+  loadConfig({ ...fields(prometheusPort, env), endpoints }, env, (settings) => {
     const { configFile, disabled, protocol } = settings
     const byGrpc = (signal: string, own: typeof protocol | undefined, exporters: readonly string[]) =>
       (own ?? protocol) === "grpc" &&
       exporters.includes("otlp") &&
       `OTEL_EXPORTER_OTLP_${own === undefined ? "" : signal}PROTOCOL: gRPC is not supported; use http/protobuf or http/json`
-    const noUrl = (name: string) => {
-      const { [name]: value = "" } = env
-      const isUrl = value === "" || (/^https?:\/\//i.test(value) && URL.canParse(value))
-      return !isUrl && `${name}: must be a URL that starts with http:// or https://`
-    }
     return [
-      ...endpoints.map(noUrl),
       configFile !== undefined &&
         !disabled &&
         "OTEL_CONFIG_FILE: is not supported; unset it and set the OTEL_* variables",
