@@ -1,6 +1,6 @@
 import { audit, type AuditEntry } from "../audit.ts"
 import { and, asc, eq, gt, isNotNull, isNull, type Orm, type Queries, sql } from "../db/database.ts"
-import { apiKeys } from "../db/schema/index.ts"
+import { apiKeys, keyEnd } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { insertKey, type KeyMaterial, lockUser } from "./accounts.ts"
 import { accountName, type Principal } from "./authenticate.ts"
@@ -23,9 +23,6 @@ export const keyStatus = (key: StoredKey, at: Date): "active" | "disabled" | "ex
   if (key.disabledAt !== null) return "disabled"
   return key.expiresAt !== null && key.expiresAt <= at ? "expired" : "active"
 }
-
-/** When a key expires, as the index of an account's keys has it: there can be endlessly many expired ones. */
-export const keyEnd = sql`coalesce(${apiKeys.expiresAt}, 'infinity')`
 
 const own = (userId: number, id: number) =>
   and(eq(apiKeys.id, id), eq(apiKeys.userId, userId), isNull(apiKeys.revokedAt))

@@ -1,6 +1,5 @@
 import { and, asc, type Database, desc, eq, gte, lt, type Queries, someRows } from "../db/database.ts"
-import { apiKeys, keyUsage } from "../db/schema/index.ts"
-import { keyEnd } from "./account-keys.ts"
+import { apiKeys, keyEnd, keyUsage } from "../db/schema/index.ts"
 
 const counted = ["requests", "refused", "sessions"] as const
 

@@ -52,10 +52,9 @@ export const shareSpec = async (tx: Orm, specId: number, slugs: readonly string[
   for (const account of accountsIn(added)) {
     for (const { records, shares, isAlive } of ofSpecs) {
       const shared = tx
-        .select({ userId, recordId: records.id })
-        .from(specShares)
-        .innerJoin(records, eq(records.specId, specShares.recordId))
-        .where(and(eq(specShares.recordId, specId), eq(userId, account), isAlive))
+        .select({ userId: sql<number>`${account}::integer`.as("user_id"), recordId: records.id })
+        .from(records)
+        .where(and(eq(records.specId, specId), isAlive))
       await tx.insert(shares).select(shared).onConflictDoNothing()
     }
   }

@@ -1,3 +1,4 @@
+import type { SQLWrapper } from "drizzle-orm"
 import { pg, sql } from "../database.ts"
 import { bytea, enumChecks, id, isOneOf, refersTo, time } from "./columns.ts"
 
@@ -49,6 +50,8 @@ export const agentProfiles = pgTable(
 /** How many origins a publishable key has. */
 export const originsPerKey = 1
 
+const endOf = ({ expiresAt }: { readonly expiresAt: SQLWrapper }) => sql`coalesce(${expiresAt}, 'infinity')`
+
 /**
  * Only the hash of a key is stored, and what lists show. Revoked rows stay, so that no hash is used twice. A rotated
  * key names its successor, and a successor names what it replaces. Only the last successor is valid.
@@ -80,7 +83,7 @@ export const apiKeys = pgTable(
     index("api_keys_live")
       .on(t.userId, t.id)
       .where(sql`${t.revokedAt} is null`),
-    index("api_keys_of_user").on(t.userId, t.revokedAt, sql`coalesce(${t.expiresAt}, 'infinity')`),
+    index("api_keys_of_user").on(t.userId, t.revokedAt, endOf(t)),
     index("api_keys_replaces").on(t.replaces),
     check("api_keys_hash", sql`octet_length(${t.keyHash}) = 32`),
     check("api_keys_prefix", isOneOf(t.prefix, ["svc_ak_", "svc_pk_", "svc_sk_"])),
@@ -98,6 +101,9 @@ export const apiKeys = pgTable(
     ),
   ],
 )
+
+/** When a key expires, as the index of an account's keys has it: there can be endlessly many expired ones. */
+export const keyEnd = endOf(apiKeys)
 
 /** What keys did, by UTC day. Deleted after SVC_USAGE_DAYS, and with the key's account. */
 export const keyUsage = pgTable(
