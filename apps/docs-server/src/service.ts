@@ -1,6 +1,6 @@
 import { metrics as telemetryApi } from "@opentelemetry/api"
 import { createEventStreams, type Fetch, logRequest, type RunningServer, serve } from "@svc/http"
-import { createLogger, type Logger, type Runtime } from "@svc/program"
+import { createLogger, type Logger, type Running, type Runtime } from "@svc/program"
 import { createLocalLimits } from "@svc/limits"
 import { startTelemetry } from "@svc/telemetry"
 import manifest from "../package.json" with { type: "json" }
@@ -116,10 +116,7 @@ const openSite = async (
  * Reads the pages and serves them until `close`. Rejects if the pages can't be read or the port is in use.
  * @param onOpen called when the port is open, before the pages are read
  */
-export const startService = async (
-  runtime: Runtime,
-  onOpen: (running: { readonly log: Logger; readonly close: () => Promise<void> }) => void = () => {},
-) => {
+export const startService = async (runtime: Runtime, onOpen: (running: Running) => void = () => {}) => {
   const { env, now, randomId } = runtime
   const config = readConfig(env)
   const log = await createLogger({ level: config.logLevel, pretty: runtime.terminal, service: "docs-server" })

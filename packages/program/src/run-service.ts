@@ -31,7 +31,8 @@ export const processRuntime = (): Runtime => ({
   randomId: randomUUID,
 })
 
-type Running = { readonly log: Logger; readonly close: () => Promise<void> }
+/** A service that runs: its logger, and how to stop it. */
+export type Running = { readonly log: Logger; readonly close: () => Promise<void> }
 
 /**
  * Runs a service until SIGTERM, SIGINT or SIGHUP: exit code 0 after an orderly stop, 1 when the start failed. Its reason goes to
