@@ -289,6 +289,13 @@ CREATE TABLE "specs" (
 	CONSTRAINT "specs_visibility" CHECK ("specs"."visibility" in ('public', 'global', 'private'))
 );
 --> statement-breakpoint
+CREATE TABLE "line_readers" (
+	"line" text PRIMARY KEY NOT NULL,
+	"visibility" text NOT NULL,
+	"viewers" integer[] NOT NULL,
+	CONSTRAINT "line_readers_visibility" CHECK ("line_readers"."visibility" in ('public', 'global', 'private'))
+);
+--> statement-breakpoint
 CREATE TABLE "registry_changes" (
 	"id" bigint PRIMARY KEY NOT NULL,
 	"at" timestamp (3) with time zone NOT NULL,
@@ -301,13 +308,14 @@ CREATE TABLE "registry_changes" (
 	"bump" text NOT NULL,
 	"message" text,
 	"successor" text,
-	"visibility" text NOT NULL,
-	"viewers" integer[] NOT NULL,
+	"visibility" text,
+	"viewers" integer[],
 	"except_visibility" text,
 	"except_viewers" integer[] NOT NULL,
-	CONSTRAINT "registry_changes_kind" CHECK ("registry_changes"."kind" in ('published', 'rolled-back', 'deprecated', 'undeprecated', 'withdrawn', 'restored')),
 	CONSTRAINT "registry_changes_version" CHECK ("registry_changes"."version" >= 1),
 	CONSTRAINT "registry_changes_previous_version" CHECK ("registry_changes"."previous_version" >= 1),
+	CONSTRAINT "registry_changes_readers" CHECK (num_nonnulls("registry_changes"."visibility", "registry_changes"."viewers") = case "registry_changes"."kind" when 'withdrawn' then 2 else 0 end),
+	CONSTRAINT "registry_changes_kind" CHECK ("registry_changes"."kind" in ('published', 'rolled-back', 'deprecated', 'undeprecated', 'withdrawn', 'restored')),
 	CONSTRAINT "registry_changes_verdict" CHECK ("registry_changes"."verdict" in ('none', 'compatible', 'breaking')),
 	CONSTRAINT "registry_changes_bump" CHECK ("registry_changes"."bump" in ('none', 'patch', 'minor', 'major')),
 	CONSTRAINT "registry_changes_visibility" CHECK ("registry_changes"."visibility" in ('public', 'global', 'private')),

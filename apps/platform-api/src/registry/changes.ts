@@ -1,14 +1,24 @@
 // The registry's changes for readers. `stack-changes.ts` adds the rows.
+import type { SQLWrapper } from "drizzle-orm"
 import { coalesce } from "../coalesce.ts"
-import { registryChanges } from "../db/schema/index.ts"
-import { type Database, orm, requestMs, sql } from "../db/database.ts"
+import { lineReaders, registryChanges, type visibilities } from "../db/schema/index.ts"
+import { type Database, orm, type Orm, requestMs, sql } from "../db/database.ts"
 import { eventOf } from "@svc/http"
 import { type Audience, sees } from "./audience.ts"
 
 const { and, asc, desc, eq, gt, inArray, isNull, lt, lte, or } = orm
 
 /** A change, and who can read it. */
-type StoredChange = typeof registryChanges.$inferSelect
+const stored = {
+  ...orm.getTableColumns(registryChanges),
+  visibility: sql<(typeof visibilities)[number]>`coalesce(${registryChanges.visibility}, ${lineReaders.visibility})`,
+  viewers: sql`coalesce(${registryChanges.viewers}, ${lineReaders.viewers})`.mapWith(lineReaders.viewers),
+}
+
+type StoredChange = Awaited<ReturnType<typeof selectChanges>>[number]
+
+const selectChanges = (db: Orm) =>
+  db.select(stored).from(registryChanges).innerJoin(lineReaders, eq(lineReaders.line, registryChanges.line))
 
 /** Whether a reader sees a change: they can read the stack, and something changed for them. */
 const concerns = (change: StoredChange, reader: Audience): boolean =>
@@ -18,13 +28,12 @@ const concerns = (change: StoredChange, reader: Audience): boolean =>
 
 /** The same as `concerns`, as a condition. */
 const concerning = (reader: Audience) => {
-  const { visibility, viewers, exceptVisibility, exceptViewers } = registryChanges
-  const levels = reader === "public" ? (["public"] as const) : (["public", "global"] as const)
-  const seen = (level: typeof visibility | typeof exceptVisibility, accounts: typeof viewers | typeof exceptViewers) =>
-    or(inArray(level, [...levels]), typeof reader === "number" ? orm.arrayContains(accounts, [reader]) : undefined)
+  const levels = reader === "public" ? ["public"] : ["public", "global"]
+  const seen = (level: SQLWrapper, accounts: SQLWrapper) =>
+    or(inArray(level, levels), typeof reader === "number" ? sql`${reader} = any(${accounts})` : undefined)
   return and(
-    seen(visibility, viewers),
-    or(isNull(exceptVisibility), sql`not (${seen(exceptVisibility, exceptViewers)})`),
+    seen(stored.visibility, stored.viewers),
+    or(isNull(stored.exceptVisibility), sql`not (${seen(stored.exceptVisibility, stored.exceptViewers)})`),
   )
 }
 
@@ -52,9 +61,7 @@ export const readChanges = async (
     stack === undefined ? undefined : eq(registryChanges.stack, stack),
   )
   const order = after === undefined ? desc(id) : asc(id)
-  const rows = await database
-    .within(requestMs)
-    .run((db) => db.select().from(registryChanges).where(wanted).orderBy(order).limit(limit))
+  const rows = await database.within(requestMs).run((db) => selectChanges(db).where(wanted).orderBy(order).limit(limit))
   return after === undefined ? rows.toReversed() : rows
 }
 

@@ -1,7 +1,7 @@
 // What every publication does in its transaction, for the operator and for people.
 import type { SQL } from "drizzle-orm"
 import { and, desc, eq, inArray, lt, ne, type Orm, orm, sql } from "../db/database.ts"
-import { registryChanges, specs, stackNames, stacks, stackVersions } from "../db/schema/index.ts"
+import { lineReaders, specs, stackNames, stacks, stackVersions } from "../db/schema/index.ts"
 import { lastServed, type Shown, recordChanges, type Verdict, viewersOf } from "./stack-changes.ts"
 import { spellingsOf } from "./websocket-url.ts"
 import type { StackBytes, StackHead } from "./stack-bytes.ts"
@@ -162,8 +162,7 @@ export const removeStack = async (tx: Orm, which: SQL | undefined, revision: num
 }
 
 /**
- * Updates who can read the past changes of a spec's withdrawn stack. A published stack has it done with each change of
- * its own.
+ * Updates who can read the changes of a spec's withdrawn stack. A published stack has it done with each change of its own.
  * @param visibility undefined leaves it unchanged
  */
 export const showPast = async (
@@ -173,13 +172,11 @@ export const showPast = async (
 ): Promise<void> => {
   const [spec] = await tx.select({ ownerId: specs.ownerId }).from(specs).where(eq(specs.id, specId))
   const viewers = await viewersOf(tx, spec?.ownerId ?? null, specId)
-  const ofLine = eq(registryChanges.line, lineOfSpec(specId))
-  const published = tx.select({ id: stacks.id }).from(stacks).where(eq(stacks.line, registryChanges.line))
-  const isOther = orm.or(ne(registryChanges.viewers, viewers), visibility && ne(registryChanges.visibility, visibility))
+  const published = tx.select({ id: stacks.id }).from(stacks).where(eq(stacks.line, lineReaders.line))
   await tx
-    .update(registryChanges)
+    .update(lineReaders)
     .set(visibility === undefined ? { viewers } : { viewers, visibility })
-    .where(and(ofLine, ne(registryChanges.kind, "withdrawn"), isOther, orm.notExists(published)))
+    .where(and(eq(lineReaders.line, lineOfSpec(specId)), orm.notExists(published)))
 }
 
 /** What readers of a deprecated stack are told. */

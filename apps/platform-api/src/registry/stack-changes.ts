@@ -1,6 +1,13 @@
 // What readers are told of each change of a stack, in the transaction that makes it. Only `publication.ts` writes stacks.
-import { and, desc, eq, ne, or, type Orm, sql, theRow } from "../db/database.ts"
-import { type changeKinds, registryChanges, registryState, specShares, type stacks } from "../db/schema/index.ts"
+import { and, desc, eq, type Orm, sql, theRow } from "../db/database.ts"
+import {
+  type changeKinds,
+  lineReaders,
+  registryChanges,
+  registryState,
+  specShares,
+  type stacks,
+} from "../db/schema/index.ts"
 import type { SchemaDiff } from "./schema/diff.ts"
 
 /** The channel on which the database announces every change of the registry. */
@@ -27,6 +34,8 @@ const showsMore = (one: Shown, other: Shown): boolean => {
   return level > otherLevel || (isPrivate && one.viewers.some((account) => !other.viewers.includes(account)))
 }
 
+const withdrawnFrom = ({ visibility, viewers }: Shown) => ({ kind: "withdrawn", visibility, viewers, ...gone }) as const
+
 const noteOf = ({ deprecated }: Shown) => {
   const { message = null, successor = null } =
     deprecated === null ? {} : (JSON.parse(deprecated) as { message?: string; successor?: string })
@@ -50,15 +59,13 @@ const changesBetween = (
       stack: of.name,
       line: of.line,
       version: (after ?? of).version,
-      visibility: of.visibility,
-      viewers: of.viewers,
       exceptVisibility: except?.visibility ?? null,
       exceptViewers: except?.viewers ?? [],
       ...nothing,
       ...change,
     })
   if (after === undefined) {
-    if (before !== undefined) add(before, { kind: "withdrawn", ...gone })
+    if (before !== undefined) add(before, withdrawnFrom(before))
     return changes
   }
   const isNew = before?.version !== after.version
@@ -69,7 +76,7 @@ const changesBetween = (
     add(after, { kind, previousVersion, message: after.message, ...(served === undefined ? nothing : verdict) })
   }
   if (before !== undefined && !isNew && showsMore(after, before)) add(after, { kind: "published" }, before)
-  if (before !== undefined && showsMore(before, after)) add(before, { kind: "withdrawn", ...gone }, after)
+  if (before !== undefined && showsMore(before, after)) add(before, withdrawnFrom(before), after)
   const [note, noteBefore] = [noteOf(after), before === undefined ? { message: null, successor: null } : noteOf(before)]
   if (note.message !== noteBefore.message || note.successor !== noteBefore.successor)
     add(after, after.deprecated === null ? { kind: "undeprecated" } : { kind: "deprecated", ...note })
@@ -122,9 +129,9 @@ export const recordChanges = async (
   if (after !== undefined) {
     // Who sees a past change is decided by who sees the stack today. Those from whom it was taken have to learn of it.
     const { line, visibility, viewers } = after
-    const isOther = or(ne(registryChanges.visibility, visibility), ne(registryChanges.viewers, viewers))
-    const past = and(eq(registryChanges.line, line), ne(registryChanges.kind, "withdrawn"), isOther)
-    await tx.update(registryChanges).set({ visibility, viewers }).where(past)
+    const set = { visibility, viewers }
+    const row = tx.insert(lineReaders).values({ line, ...set })
+    await row.onConflictDoUpdate({ target: lineReaders.line, set })
   }
   let id: number | undefined = revision
   for (const change of changesBetween(before, after, served, verdict)) {

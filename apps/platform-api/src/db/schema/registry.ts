@@ -136,9 +136,9 @@ export const registryChanges = pgTable(
     bump: text({ enum: bumps }).notNull(),
     message: text(),
     successor: text(),
-    /** Who can read the stack now; for `withdrawn`, who could until then. */
-    visibility: text({ enum: visibilities }).notNull(),
-    viewers: integer().array().notNull(),
+    /** For `withdrawn`: who could read the stack until then. For all others `line_readers` says it. */
+    visibility: text({ enum: visibilities }),
+    viewers: integer().array(),
     /** Readers for whom nothing changed, if only the visibility did: those who could read it before, or still can. */
     exceptVisibility: text("except_visibility", { enum: visibilities }),
     exceptViewers: integer("except_viewers").array().notNull(),
@@ -149,6 +149,21 @@ export const registryChanges = pgTable(
     index("registry_changes_at").on(t.at),
     check("registry_changes_version", sql`${t.version} >= 1`),
     check("registry_changes_previous_version", sql`${t.previousVersion} >= 1`),
+    check(
+      "registry_changes_readers",
+      sql`num_nonnulls(${t.visibility}, ${t.viewers}) = case ${t.kind} when 'withdrawn' then 2 else 0 end`,
+    ),
     ...enumChecks(t.kind, t.verdict, t.bump, t.visibility, t.exceptVisibility),
   ],
+)
+
+/** Who can read a line's changes: who can read the stack, or could before it was withdrawn. One row, however many changes. */
+export const lineReaders = pgTable(
+  "line_readers",
+  {
+    line: text().primaryKey(),
+    visibility: text({ enum: visibilities }).notNull(),
+    viewers: integer().array().notNull(),
+  },
+  (t) => enumChecks(t.visibility),
 )
