@@ -1,5 +1,6 @@
 // What every route of the service says besides its own: who may call it, its bodies and its errors.
 import { jsonBody } from "@svc/http"
+import { hasKey } from "@svc/keys"
 import { type Access, createApi, errorResponses, type OpenAPIHono, z } from "@svc/openapi"
 import type { Context, MiddlewareHandler, TypedResponse } from "hono"
 import type { JSONParsed } from "hono/utils/types"
@@ -121,8 +122,13 @@ export const nextLink = (c: Context<AppEnv>, { limit, offset }: Page, shown: num
 
 const storable = (text: string): boolean => text.isWellFormed() && !text.includes("\0")
 
+/** A text that is stored and shown to others. */
 export const prose = (max: number) =>
-  z.string().max(max, `must be at most ${max} characters`).refine(storable, "has a character that can't be stored")
+  z
+    .string()
+    .max(max, `must be at most ${max} characters`)
+    .refine(storable, "has a character that can't be stored")
+    .refine((text) => !hasKey(text), "has an API key in it; readers would see it")
 
 /** A record's number. 0 stands for a number that no record can have. */
 export const recordNumber = z

@@ -54,6 +54,10 @@ onBothDatabases("publishing stacks", (kind) => {
     }
     const changed = await owner.call("PUT", `/api/specs/${spec.id}`, { name: null, description: "x", visibility: null })
     expect(changed.body).toMatchObject({ name: "nulls", description: "x", visibility: "private" })
+    // What others would read doesn't hold a key.
+    const leaked = await owner.call("PUT", `/api/specs/${spec.id}`, { description: `Call me with ${owner.key}` })
+    expect(leaked).toMatchObject({ status: 400, body: { details: { path: "description" } } })
+    expect(JSON.stringify(leaked.body)).not.toContain(owner.key)
   })
 
   test("no other stack can have the URL that the operator's template makes for a name, in any spelling", async () => {
