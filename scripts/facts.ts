@@ -4,6 +4,7 @@ import { tools } from "../apps/docs-server/src/mcp/tools.ts"
 import { auditActions } from "../apps/platform-api/src/audit.ts"
 import { sessionsPerMinute } from "../apps/platform-api/src/auth/guard.ts"
 import { usageKeys } from "../apps/platform-api/src/auth/usage.ts"
+import { mostLookedThrough } from "../apps/platform-api/src/registry/changes.ts"
 import { readSettings } from "../apps/platform-api/src/config.ts"
 import { streamsPerAccount, streamsPerAddress } from "../apps/platform-api/src/routes/registry/changes.ts"
 import { hookBody } from "../apps/platform-api/src/work/steps/hook-call.ts"
@@ -27,6 +28,7 @@ export const makeFacts = () => {
     // For tokens that are still valid, and clocks that differ.
     rollback_wait_minutes: String(sessionLifetimeSeconds / 60 + 1),
     sessions_per_minute: String(sessionsPerMinute),
+    changes_looked_through: mostLookedThrough.toLocaleString("en-US"),
     usage_keys: usageKeys.toLocaleString("en-US"),
     sign_ups_per_hour: String(signupsPerHour),
     registry_reads_per_minute: String(perMinute.registry),

@@ -45,24 +45,40 @@ type Page = {
   readonly limit: number
 }
 
+/** How many changes a page looks through: endlessly many that concern others must not make it endless. */
+export const mostLookedThrough = 20_000
+
 /**
  * One page of changes by ascending ids: those that concern a reader, or if undefined all. Throws DatabaseUnavailable.
+ * @returns `next` is the id to continue after, which needn't be of one of these changes; `more` says whether there may be others
  */
 export const readChanges = async (
   database: Database,
   reader: Audience | undefined,
   { after, through, stack, limit }: Page,
-): Promise<readonly StoredChange[]> => {
+): Promise<{ readonly changes: readonly StoredChange[]; readonly next: number; readonly more: boolean }> => {
   const { id } = registryChanges
   const wanted = and(
     after === undefined ? undefined : gt(id, after),
     through === undefined ? undefined : lte(id, through),
-    reader === undefined ? undefined : concerning(reader),
     stack === undefined ? undefined : eq(registryChanges.stack, stack),
   )
   const order = after === undefined ? desc(id) : asc(id)
-  const rows = await database.within(requestMs).run((db) => selectChanges(db).where(wanted).orderBy(order).limit(limit))
-  return after === undefined ? rows.toReversed() : rows
+  return database.within(requestMs).run(async (db) => {
+    const ids = db.select({ id }).from(registryChanges).where(wanted).orderBy(order)
+    const furthest = ids.offset(mostLookedThrough - 1).limit(1)
+    const near =
+      after === undefined
+        ? sql`${id} >= coalesce(${furthest}, 0)`
+        : sql`${id} <= coalesce(${furthest}, ${Number.MAX_SAFE_INTEGER})`
+    const seen = reader === undefined ? undefined : and(concerning(reader), near)
+    const rows = await selectChanges(db).where(and(wanted, seen)).orderBy(order).limit(limit)
+    const changes = after === undefined ? rows.toReversed() : rows
+    const last = changes.at(-1)?.id
+    const [bound] = reader === undefined || rows.length === limit ? [] : await furthest
+    const next = (after === undefined ? last : bound?.id) ?? last ?? bound?.id ?? after ?? 0
+    return { changes, next, more: rows.length === limit || bound !== undefined }
+  })
 }
 
 /**
@@ -118,15 +134,14 @@ export const changeEvent = (change: StoredChange): Uint8Array => eventOf(change.
 /** Sends changes to followers as they are committed. Throws DatabaseUnavailable. */
 export const createChangeFeed = async (database: Database) => {
   const followers = new Set<Follower>()
-  const [newest] = await readChanges(database, undefined, { limit: 1 })
-  let position = newest?.id ?? 0
+  let position = (await readChanges(database, undefined, { limit: 1 })).next
   let looked = position
 
   const read = coalesce(async () => {
-    for (let full = true; full;) {
-      const rows = await readChanges(database, undefined, { after: position, limit: rowsAtOnce })
-      full = rows.length === rowsAtOnce
-      for (const row of rows) {
+    for (let isFull = true; isFull;) {
+      const { changes, more } = await readChanges(database, undefined, { after: position, limit: rowsAtOnce })
+      isFull = more
+      for (const row of changes) {
         position = row.id
         let event: Uint8Array | undefined
         for (const { reader, tell } of followers) {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
 import { changeKinds } from "../../src/db/schema/index.ts"
 import { deprecate, unpublish } from "../../src/operator/publish.ts"
-import { forgetChanges } from "../../src/registry/changes.ts"
+import { forgetChanges, mostLookedThrough } from "../../src/registry/changes.ts"
 import { beforeTests, besides, publishStack, serviceInTest, testService } from "../service.ts"
 import { broken, first, grown, newPerson } from "../work/person.ts"
-import { changesAfter, type SeenChange } from "./following.ts"
+import { changesAfter, followChanges, type SeenChange } from "./following.ts"
 
 const service = testService("postgres", { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })
 const owner = beforeTests(() => newPerson(service))
@@ -176,6 +176,32 @@ test("each page continues after the last one; an empty page says to repeat the r
   const etag = (await service.call("GET", "/api/registry/changes")).headers.get("etag") ?? ""
   const same = await service.call("GET", "/api/registry/changes", { headers: { "if-none-match": etag } })
   expect(same.status).toBe(304)
+})
+
+test("endlessly many changes that a reader can't see cost a page a part of them; next and a stream continue after it", async () => {
+  const flooded = await serviceInTest("postgres")
+  await publishStack(flooded, "open", first)
+  await publishStack(flooded, "hidden", first, { visibility: "private" })
+  const database = flooded.database()
+  await database.query(
+    `insert into registry_changes
+     select c.id + n, at, stack, line, kind, version, previous_version, verdict, bump, message, successor, visibility, viewers,
+       except_visibility, except_viewers
+     from registry_changes c, generate_series(1, $1::int) n where stack = 'hidden'`,
+    [mostLookedThrough],
+  )
+  const [{ id: end } = { id: 0 }] = await database.query<{ id: number }>(
+    "update registry_state set revision = (select max(id) from registry_changes) returning revision::float8 as id",
+    [],
+  )
+  const page = async (query: string) => (await flooded.call("GET", `/api/registry/changes?${query}`)).body
+  expect(await page("")).toEqual({ changes: [], next: end - mostLookedThrough + 1 })
+  const one = await page("after=0")
+  expect(one).toMatchObject({ changes: [{ stack: "open" }], next: end - 2 })
+  await publishStack(flooded, "later", first)
+  expect(await page(`after=${one.next}`)).toMatchObject({ changes: [{ stack: "later" }] })
+  const stream = await followChanges(flooded.url, { query: "?after=0" })
+  expect((await stream.until(2)).map(({ stack }) => stack)).toEqual(["open", "later"])
 })
 
 test("an id is too old once later changes are deleted for their age, even if no other change follows", async () => {

@@ -8,7 +8,7 @@ import { changeKinds } from "../../db/schema/index.ts"
 import { errors, wrongField } from "../../errors.ts"
 import type { Audience } from "../../registry/audience.ts"
 import { plainAnswer } from "../../registry/answer.ts"
-import { canContinue, changeEvent, presentChange, readChanges } from "../../registry/changes.ts"
+import { canContinue, changeEvent, mostLookedThrough, presentChange, readChanges } from "../../registry/changes.ts"
 import { createRoutes, pageQuery, prose } from "../api.ts"
 import { createRoute } from "../create-route.ts"
 import * as sse from "../../event-streams.ts"
@@ -107,9 +107,10 @@ const follow = async (
         // It costs what a request for the page costs.
         if (last !== since && !(await mayReadMore())) return stream.end()
         const page = await readChanges(database, reader, { after: last, through: from, stack, limit: pageSize })
-        for (const change of page) stream.send(changeEvent(change))
-        last = page.at(-1)?.id ?? last
-        more = page.length === pageSize
+        for (const change of page.changes) stream.send(changeEvent(change))
+        last = page.next
+        more = page.more
+        if (more) stream.send(commentOf(`more follows\nid: ${last}`))
       }
     }
     const begin = async (): Promise<void> => {
@@ -154,8 +155,7 @@ const listChanges = createRoute(
     path: "/api/registry/changes",
     operationId: "listChanges",
     summary: "Follow changes of the registry",
-    description:
-      "Lists what was published, rolled back, deprecated, withdrawn or restored: the newest changes, or those after an id. With `Accept: text/event-stream`, sends each change as a server-sent event as it happens.",
+    description: `Lists what was published, rolled back, deprecated, withdrawn or restored: the newest changes, or those after an id. A page looks through ${mostLookedThrough} changes, others' private ones too: among many of these it can be short or empty, and \`next\` continues after them. With \`Accept: text/event-stream\`, sends each change as a server-sent event as it happens.`,
     ...registryRead,
     middleware: [asked(), counted],
     request: { query: changesQuery },
@@ -184,8 +184,8 @@ changeRoutes.openapi(listChanges, async (c) => {
   if (after !== undefined && !(await canContinue(database, after))) {
     throw wrongField("invalid-request", "after", sse.lostPlace)
   }
-  const rows = await readChanges(database, readerOf(caller), { after, stack, limit })
-  const body = { changes: rows.map(presentChange), next: rows.at(-1)?.id ?? after ?? 0 }
+  const { changes, next } = await readChanges(database, readerOf(caller), { after, stack, limit })
+  const body = { changes: changes.map(presentChange), next }
   const headers = { "cache-control": caller.credentials ? "private, no-cache" : "no-cache" }
   return send(c, { answer: plainAnswer(JSON.stringify(body satisfies z.infer<typeof changesAnswer>)), headers }, true)
 })
