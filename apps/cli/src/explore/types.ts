@@ -1,19 +1,16 @@
 import type { Context, Outcome } from "../command.ts"
-import { usageError } from "../errors.ts"
 import { plain } from "../output/table.ts"
 import { callApi } from "../services/api.ts"
 import { apiForReading } from "../settings/key.ts"
 import { writeOutput } from "../settings/files.ts"
 import { readEntry, registryName } from "./stack.ts"
 
-export const languages = ["typescript", "json-schema"]
 const standardOutput = new Set(["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 
 /** `svc types STACK`: a module with the stack's types, on stdout or in a file. */
 export const types = async (context: Context): Promise<Outcome> => {
   const name = registryName(context.args[0] ?? "")
   const { language = "typescript", output = "-", at } = context.options
-  if (!languages.includes(language)) throw usageError(`--language must be one of ${languages.join(", ")}.`)
   const api = await apiForReading(context)
   // The version is fixed first, because another one may be published between the two calls.
   const version = at === undefined ? (await readEntry(api, name)).version : Number(at)

@@ -3,6 +3,12 @@ import { clientNames } from "../mcp/configurations.ts"
 /** Which values an option takes, in an error's words and as a test. */
 type Values = { readonly what: string; readonly fits: (text: string) => boolean }
 
+export const languages: readonly string[] = ["typescript", "json-schema"]
+
+const oneOf = (words: readonly string[]): Values => ({
+  what: `one of ${words.join(", ")}`,
+  fits: (text) => words.includes(text),
+})
 const wholeNumber: Values = { what: "a whole number of at least 1", fits: (text) => /^[1-9]\d{0,8}$/.test(text) }
 const version: Values = { what: "the number of a version", fits: (text) => /^[1-9]\d{0,8}$/.test(text) }
 const numberUpTo = (most: number): Values => ({
@@ -48,7 +54,7 @@ export const optionTable = {
     takes: version,
     help: "the newer version (default: the latest), or the version to roll back to (default: the one before)",
   },
-  language: { value: "LANGUAGE", help: "typescript (default) or json-schema" },
+  language: { value: "LANGUAGE", takes: oneOf(languages), help: "typescript (default) or json-schema" },
   output: { value: "FILE", help: "write to this file; - is stdout" },
   visibility: { value: "VISIBILITY", help: "public, global or private (default for a new stack)" },
   wait: { help: "wait for the result; exit with 1 if it failed. For stream check: wait until a token expires" },
@@ -88,7 +94,7 @@ export const optionTable = {
   once: { help: "print the current records and exit" },
   config: {
     value: "CLIENT",
-    takes: { what: `one of ${clientNames.join(", ")}`, fits: (text) => clientNames.includes(text) },
+    takes: oneOf(clientNames),
     help: `print the configuration for ${clientNames.join(", ")} instead of serving`,
   },
   section: { value: "ANCHOR", help: "only this section of the page" },
