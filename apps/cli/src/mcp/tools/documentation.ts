@@ -24,7 +24,6 @@ export const documentationTools = [
   defineTool(
     {
       ...fetchPage,
-
       description: fetchPage.describe(product),
       input: fetchPage.input.extend({ max_tokens: z.int().min(1).max(mostTokens).default(mostTokens) }),
     },
