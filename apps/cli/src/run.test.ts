@@ -4,7 +4,6 @@ import { startServer } from "../test/server.ts"
 import { styleOf } from "./output/style.ts"
 import { table as tableOf } from "./output/table.ts"
 import { run } from "./run.ts"
-import { settingsFolder } from "./settings/settings.ts"
 
 const stack = { name: "mining", entities: ["Round"], websocket_url: "wss://a.example", description: "d" }
 const hostile = 'export const a = "\u001b]0;title\u0007\u009b2J"\n'
@@ -69,22 +68,10 @@ test("no line of a table is wider than the terminal; where blocks are shorter, e
   expect(tableOf(["ID", "WORKFLOW", "STATUS"], [], styleOf({ NO_COLOR: "1" }, true, 14))).toBe("ID, WORKFLOW,\nSTATUS")
 })
 
-test("with --json explore also asks for the schemas, and a usage error is a document too", async () => {
-  server.received.length = 0
-  expect((await call(["explore", "--json"], {}, false)).code).toBe(0)
-  expect(server.received).toMatchObject([{ target: "/api/registry?limit=100&include=schema" }])
-  expect((await call(["explore", "--json", "--nope"], {}, false)).stdout).toContain("usage")
-})
-
 test("progress is drawn only if standard error is a terminal, and removed at the end", async () => {
   const { stderr, stdout } = await explore(["--json"], {})
   const text = "Registry: 1 stacks read"
   expect(stderr).toBe(`\r${text}\r${" ".repeat(text.length)}\r`)
   expect(JSON.parse(stdout)).toEqual({ registry: [stack] })
   expect((await explore(["--json"], {}, false)).stderr).toBe("")
-})
-
-test("without a home folder there are no stored settings, but a folder can be set", () => {
-  expect(settingsFolder({}, undefined)).toBe("/dev/null/svc")
-  expect(settingsFolder({ XDG_CONFIG_HOME: "/kept" }, undefined)).toBe("/kept/svc")
 })

@@ -3,10 +3,9 @@ import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { keyHint, mintKey } from "@svc/keys"
 import { setTimeout as pause } from "node:timers/promises"
-import { startProcess } from "@svc/testing"
 import { beforeEach, expect, test } from "vitest"
 import { type Received, type Reply, serve, startServer } from "./server.ts"
-import { expectError, json, makeTool, runProgram } from "./tool.ts"
+import { expectError, json, makeTool } from "./tool.ts"
 
 const newKey = (): string => mintKey("ak", randomBytes, randomBytes(32))
 
@@ -46,9 +45,7 @@ test("a signal during a sign-up ends it after the key is stored", async () => {
     await pause(300)
     return api(request)
   })
-  const child = startProcess(process.execPath, [await tool.file(), "auth", "signup"], {
-    env: { SVC_API_URL: slow.url, HOME: tool.home, XDG_CONFIG_HOME: join(tool.home, "config") },
-  })
+  const child = await tool.start(["auth", "signup"], { SVC_API_URL: slow.url })
   await arrived.promise
   child.kill("SIGTERM")
   expect(await child.exited).toBe(0)
@@ -104,10 +101,10 @@ test("if the key can't be stored, no agent is registered", async () => {
 })
 
 test("if the disk is full, no agent is registered", async () => {
-  const script = 'ulimit -f 0; exec "$0" "$@"'
-  const args = ["--norc", "-c", script, process.execPath, await tool.file(), "auth", "signup", "--json"]
-  const environment = { HOME: tool.home, XDG_CONFIG_HOME: join(tool.home, "config"), SVC_API_URL: server.url }
-  expectError(await runProgram("bash", args, { env: environment }), "credentials-unwritable")
+  const full = await tool.inBash('ulimit -f 0; exec "$0" "$@"', ["auth", "signup", "--json"], {
+    SVC_API_URL: server.url,
+  })
+  expectError(full, "credentials-unwritable")
   expect(server.received.length).toBe(0)
 })
 

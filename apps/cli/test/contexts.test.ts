@@ -1,6 +1,5 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { startProcess } from "@svc/testing"
 import { beforeEach, expect, test } from "vitest"
 import { type Received, type Reply, serve, startServer } from "./server.ts"
 import { json, makeTool } from "./tool.ts"
@@ -138,10 +137,7 @@ test("a signal that ends svc run is passed to the program, which decides when to
   await servedBy(first)
   await svc("auth signup")
   const script = "process.on('SIGTERM', () => process.exit(9)); console.log('ready'); setInterval(() => {}, 1000)"
-  const args = [await tool.file(), "run", "--", process.execPath, "-e", script]
-  const child = startProcess(process.execPath, args, {
-    env: { HOME: tool.home, XDG_CONFIG_HOME: join(tool.home, "config") },
-  })
+  const child = await tool.start(["run", "--", process.execPath, "-e", script], {})
   await child.waitFor(/ready/)
   child.kill("SIGTERM")
   expect(await child.exited).toBe(9)

@@ -79,9 +79,3 @@ test("errors of JSON-RPC and HTTP fail with their codes, and so does any other r
     expectError(await svc("search", "x", "--json"), "unexpected-answer")
   }
 })
-
-test("an invalid number is a usage error", async () => {
-  expect((await svc("search", "x", "--limit", "many")).code).toBe(2)
-  expect((await svc("fetch", "x", "--max-tokens", "-1")).code).toBe(2)
-  expect(server.received.length).toBe(0)
-})

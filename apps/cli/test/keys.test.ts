@@ -4,13 +4,12 @@ import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { beforeEach, expect, test } from "vitest"
 import { keyHint } from "@svc/keys"
-import { startProcess } from "@svc/testing"
 import { rotateKey } from "../src/account/keys.ts"
 import type { Context } from "../src/command.ts"
 import { lockFile } from "../src/settings/file-lock.ts"
 import { startMcp } from "./mcp-client.ts"
 import { type Received, type Reply, serve, startServer } from "./server.ts"
-import { expectError, json, makeTool, runProgram } from "./tool.ts"
+import { expectError, json, makeTool } from "./tool.ts"
 
 const kept = "svc_ak_keptkeptkeptkept"
 const fresh = "svc_ak_freshfreshfresh"
@@ -90,13 +89,8 @@ test("mint --json prints the API's response unchanged, and sends options as give
 })
 
 test("a key that can't be printed, or that nobody reads, is reported with the command that revokes it", async () => {
-  const into = async (command: string, output: string) => {
-    const script = `set -o pipefail; "$0" "$@" ${output}`
-    const args = ["--norc", "-c", script, process.execPath, await tool.file(), ...command.split(" ")]
-    return runProgram("bash", args, {
-      env: { HOME: tool.home, XDG_CONFIG_HOME: join(tool.home, "config"), SVC_API_URL: server.url },
-    })
-  }
+  const into = (command: string, output: string) =>
+    tool.inBash(`set -o pipefail; "$0" "$@" ${output}`, command.split(" "), { SVC_API_URL: server.url })
   for (const output of ["> /dev/full", "| true"]) {
     const ended = await into("keys mint", output)
     expect(ended).toMatchObject({
@@ -193,9 +187,7 @@ test("a signal during a rotation ends it after the new key is stored, because th
     return answer(request)
   })
   await writeFile(file, JSON.stringify({ [slow.url]: { api_key: kept } }))
-  const child = startProcess(process.execPath, [await tool.file(), "keys", "rotate", "--overlap", "0"], {
-    env: { SVC_API_URL: slow.url, HOME: tool.home, XDG_CONFIG_HOME: join(tool.home, "config") },
-  })
+  const child = await tool.start(["keys", "rotate", "--overlap", "0"], { SVC_API_URL: slow.url })
   await arrived.promise
   child.kill("SIGTERM")
   expect(await child.exited).toBe(0)
@@ -266,16 +258,13 @@ test("session sends URL and scopes, and prints the API's response", async () => 
   expect((await svc("session ws://a.example")).stdout).toMatch(/Token +a\.b\.c\n[^]*Expires +2026-11-21T/)
 })
 
-test("SVC_API_KEY is sent only to SVC_API_URL, not to --api-url or a URL from the configuration file", async () => {
+test("SVC_API_KEY is sent only to SVC_API_URL, not to --api-url", async () => {
   const other = await serve(answer)
   expect(await svc("keys list --json", { SVC_API_URL: server.url, SVC_API_KEY: fresh })).toMatchObject({ code: 0 })
   expect(server.received[0]?.headers.authorization).toBe(`Bearer ${fresh}`)
   const flag = await svc(`keys list --json --api-url ${other.url}`, { SVC_API_URL: server.url, SVC_API_KEY: fresh })
   expectError(flag, "missing-credentials")
   expect(flag.stderr).toMatch(/SVC_API_KEY belongs to .* set SVC_API_URL/)
-  await writeFile(join(tool.home, "config/svc/config.json"), JSON.stringify({ api_url: other.url }))
-  expect((await svc("keys list --json", { SVC_API_KEY: fresh })).code).toBe(1)
-  expect((await svc("explore --json", { SVC_API_KEY: fresh })).code).toBe(1)
   expect(other.received.filter(({ headers }) => headers.authorization !== undefined)).toEqual([])
   const quoted = await svc("keys list --json", { SVC_API_URL: server.url, SVC_API_KEY: `"${fresh}"` })
   expectError(quoted, "invalid-api-key", "SVC_API_KEY isn't a key")

@@ -1,6 +1,6 @@
 import { readdir, truncate, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { full, type Lie, methodOf, providerLies, startFaultProxy, startProcess } from "@svc/testing"
+import { full, type Lie, methodOf, providerLies, startFaultProxy } from "@svc/testing"
 import { afterAll, describe, expect, onTestFinished, test } from "vitest"
 import { startMcp } from "./mcp-client.ts"
 import { startRelaySetup } from "./relay-setup.ts"
@@ -52,8 +52,7 @@ test("a payment that was killed while sending is finished by the same command, a
     setup.inFastTime(setup.tool.svc(sendArgs("rent"), { env, stdin: base64 }), first.signature)
   const file = join(setup.tool.home, "rent.base64")
   await writeFile(file, first.base64)
-  const words = [await setup.tool.file(), "send", file, "--id", "rent", "--stack", "transfers"]
-  const killed = startProcess(process.execPath, words, { env })
+  const killed = await setup.tool.start(["send", file, "--id", "rent", "--stack", "transfers"], env)
   await looked
   killed.kill("SIGKILL")
   await killed.exited

@@ -2,11 +2,10 @@ import { randomBytes } from "node:crypto"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { base58 } from "@svc/common/base58"
-import { startProcess } from "@svc/testing"
 import { beforeEach, describe, expect, test } from "vitest"
 import { startRelaySetup } from "./relay-setup.ts"
 import { type Reply, serve } from "./server.ts"
-import { expectError, json, resultOf, runProgram } from "./tool.ts"
+import { expectError, json, resultOf } from "./tool.ts"
 
 const setup = await startRelaySetup()
 beforeEach(() => {
@@ -174,13 +173,11 @@ describe("before anything is sent", () => {
     expect(setup.platform.received).toEqual([])
   })
 
-  test("a call with no stack, with two, or with an odd number is a usage error", async () => {
+  test("a call with no stack, with two, or with a journal but no id is a usage error", async () => {
     const { base64 } = await setup.wallet.transfer()
     for (const options of [
       [],
       ["--stack", "a", "--websocket-url", "wss://a.example"],
-      ["--stack", "a", "--timeout", "0"],
-      ["--stack", "a", "--last-valid-block-height", "-1"],
       ["--stack", "a", "--journal", "somewhere"],
     ]) {
       expect(await setup.svc(["send", ...options], base64)).toMatchObject({ code: 2 })
@@ -236,14 +233,14 @@ describe("a relay that accepts a transaction and then stops responding", () => {
     const { url } = await serve(silent)
     const path = join(setup.tool.home, file)
     await writeFile(path, base64)
-    return { args: [await setup.tool.file(), "send", path, "--stack", "transfers", "--relay-url", url], signature, url }
+    return { args: ["send", path, "--stack", "transfers", "--relay-url", url], signature, url }
   }
 
   test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
     "%s doesn't lose the transaction: the same, exit 3",
     async (signal) => {
       const { args, signature, url } = await begin("interrupted.base64")
-      const child = startProcess(process.execPath, [...args, "--json"], { env: setup.env })
+      const child = await setup.tool.start([...args, "--json"], setup.env)
       await child.waitFor(/Signature:/)
       child.kill(signal)
       expect(await child.exited).toBe(3)
@@ -253,14 +250,12 @@ describe("a relay that accepts a transaction and then stops responding", () => {
 
   test("an outcome that can't be written goes to standard error too, with the same exit code", async () => {
     const { args, signature, url } = await begin("unwritten.base64")
-    const shell = (script: string, given: readonly string[]) =>
-      runProgram("bash", ["--norc", "-c", script, process.execPath, ...given], { env: setup.env })
     const state = `State: undecided. Signature: ${signature}. `
     const next = `Next: svc status ${signature} --stack transfers --relay-url ${url}`
     const slow = [...args, "--timeout", "3"]
     const [full, unread] = await Promise.all([
-      shell('"$0" "$@" > /dev/full', slow),
-      shell('set -o pipefail; "$0" "$@" | true', slow),
+      setup.tool.inBash('"$0" "$@" > /dev/full', slow, setup.env),
+      setup.tool.inBash('set -o pipefail; "$0" "$@" | true', slow, setup.env),
     ])
     for (const [ended, reason] of [
       [full, "ENOSPC"],
@@ -275,7 +270,8 @@ describe("a relay that accepts a transaction and then stops responding", () => {
     const paid = await setup.wallet.transfer()
     const file = join(setup.tool.home, "landed.base64")
     await writeFile(file, paid.base64)
-    const sent = await shell('"$0" "$@" > /dev/full', [await setup.tool.file(), "send", file, "--stack", "transfers"])
+    const words = ["send", file, "--stack", "transfers"]
+    const sent = await setup.tool.inBash('"$0" "$@" > /dev/full', words, setup.env)
     expect(sent).toMatchObject({
       code: 0,
       stderr: expect.stringContaining(`State: landed. Signature: ${paid.signature}. `),

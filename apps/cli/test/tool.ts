@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Readable } from "node:stream"
+import { startProcess } from "@svc/testing"
 import { afterAll, expect } from "vitest"
 import { bundle } from "../scripts/bundle.ts"
 import { inputFrom } from "../src/input.ts"
@@ -11,8 +12,10 @@ import { urlsOf } from "../src/settings/contexts.ts"
 
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
 
+type Environment = Readonly<Record<string, string>>
+
 type CallOptions = {
-  readonly env?: Readonly<Record<string, string>>
+  readonly env?: Environment
   readonly stdin?: string
   readonly cwd?: string
 }
@@ -20,6 +23,8 @@ type CallOptions = {
 type SvcOptions = CallOptions & {
   /** Text on the standard output after which the command is interrupted, as by Ctrl-C. */
   readonly until?: string
+  /** Called when a command waits until its standard output has been taken, with all that it has written. */
+  readonly onTake?: (stdout: string) => void
 }
 
 type ProcessOptions = CallOptions & {
@@ -36,6 +41,10 @@ export type Tool = {
   readonly file: () => Promise<string>
   /** Runs that file in a process of its own, for what only a process shows. */
   readonly svcProcess: (args: readonly string[], options?: ProcessOptions) => Promise<Ended>
+  /** Starts that process, which a signal may end. */
+  readonly start: (args: readonly string[], env: Environment) => Promise<ReturnType<typeof startProcess>>
+  /** Runs it by a script of bash, which calls it as "$0" "$@". */
+  readonly inBash: (script: string, args: readonly string[], env: Environment) => Promise<Ended>
 }
 
 /** Runs a program to its end. */
@@ -91,7 +100,7 @@ export const makeTool = async (): Promise<Tool> => {
   return {
     home,
     file,
-    svc: (args, { env = {}, stdin = "", cwd = home, until } = {}) =>
+    svc: (args, { env = {}, stdin = "", cwd = home, until, onTake = () => {} } = {}) =>
       inFolder(cwd, async () => {
         const written = { stdout: "", stderr: "" }
         let interrupt = (): void => {}
@@ -101,6 +110,10 @@ export const makeTool = async (): Promise<Tool> => {
             written[name] += text
             if (until !== undefined && written.stdout.includes(until)) interrupt()
             return true
+          },
+          flush: async () => {
+            onTake(written.stdout)
+            return undefined
           },
         })
         const code = await run({
@@ -122,6 +135,12 @@ export const makeTool = async (): Promise<Tool> => {
       runProgram(process.execPath, [await file(), ...args], {
         cwd: home,
         ...options,
+        env: { ...environment, ...env },
+      }),
+    start: async (args, env) =>
+      startProcess(process.execPath, [await file(), ...args], { env: { ...environment, ...env } }),
+    inBash: async (script, args, env) =>
+      runProgram("bash", ["--norc", "-c", script, process.execPath, await file(), ...args], {
         env: { ...environment, ...env },
       }),
   }

@@ -79,9 +79,7 @@ test("versions, diff and an older version's schema print the API's responses", a
   expect((await svc("diff swaps")).stdout).toMatch(/breaking +A\.b +is gone/)
   expect(json(await svc("explore swaps --at 1 --json"))).toMatchObject({ schema: { stack_name: "v1" } })
   expectError(await svc("explore swaps --at 9 --json"), "version-not-found")
-  for (const words of ["explore --at 1", "explore swaps --at x", "diff swaps --from 0"]) {
-    expect(await svc(words)).toMatchObject({ code: 2 })
-  }
+  expect(await svc("explore --at 1")).toMatchObject({ code: 2 })
 })
 
 test("types are one module of one version, on standard output or in a file", async () => {

@@ -2,10 +2,9 @@ import { once } from "node:events"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, expect, test } from "vitest"
-import { WebSocketServer } from "ws"
+import { type WebSocket, WebSocketServer } from "ws"
 import type { Stream } from "@svc/client"
 import { createFollowing } from "../src/mcp/following.ts"
-import { run } from "../src/run.ts"
 import { startMcp } from "./mcp-client.ts"
 import { serve, startServer } from "./server.ts"
 import { expectError, makeTool } from "./tool.ts"
@@ -20,19 +19,23 @@ const platform = await startServer(({ target }) => ({
   body: target === "/ws/sessions" ? { token: "any" } : { name: "transfers", websocket_url, schema },
 }))
 const tool = await makeTool()
+const env = { SVC_API_URL: platform.url, SVC_API_KEY: "svc_ak_test", XDG_CONFIG_HOME: tool.home }
 afterAll(() => stream.close())
+
+/** What the stream sends from now on when somebody subscribes. */
+const serving = (onSubscribe: (socket: WebSocket) => void) =>
+  stream
+    .removeAllListeners("connection")
+    .on("connection", (socket) => socket.once("message", () => onSubscribe(socket)))
+const sendSnapshot = (socket: WebSocket, data: readonly object[]): void =>
+  socket.send(JSON.stringify({ op: "snapshot", entity: view, data, complete: true }))
 
 test("svc watch reports each reconnection once on standard error, and continues with what has changed meanwhile", async () => {
   let connections = 0
-  stream.removeAllListeners("connection").on("connection", (socket) => {
-    const key = `k${++connections}`
-    socket.once("message", () => {
-      socket.send(JSON.stringify({ op: "subscribed", view, mode: "list" }))
-      socket.send(JSON.stringify({ op: "snapshot", entity: view, data: [{ key, data: {} }], complete: true }))
-      if (connections < 3) socket.close(1012)
-    })
+  serving((socket) => {
+    sendSnapshot(socket, [{ key: `k${++connections}`, data: {} }])
+    if (connections < 3) socket.close(1012)
   })
-  const env = { SVC_API_URL: platform.url, SVC_API_KEY: "svc_ak_test" }
   const { code, stdout, stderr } = await tool.svc(["watch", "transfers"], { env, until: '"k3"' })
   expect([code, stderr]).toEqual([0, "The connection was lost. Reconnecting…\n".repeat(2)])
   const lines = stdout.trim().split("\n")
@@ -54,23 +57,20 @@ test("svc watch --where ends with an error when a new version of the stack lacks
         ? { token: "any" }
         : { name: "transfers", websocket_url, schema: { entities: entities(), types: [] } },
   }))
-  stream.removeAllListeners("connection").on("connection", (socket) => {
-    socket.once("message", () => {
-      const data = [{ key: "k1", data: path === "sent.sol" ? { sent: { sol: 2 } } : {} }]
-      socket.send(JSON.stringify({ op: "snapshot", entity: view, data, complete: true }))
-      path = "sent.lamports"
-      socket.close(1012)
-    })
+  serving((socket) => {
+    sendSnapshot(socket, [{ key: "k1", data: path === "sent.sol" ? { sent: { sol: 2 } } : {} }])
+    path = "sent.lamports"
+    socket.close(1012)
   })
-  const env = { SVC_API_URL: api.url, SVC_API_KEY: "svc_ak_test" }
-  const ended = await tool.svc(["watch", "transfers", "--where", "sent.sol>1", "--for", "20", "--json"], { env })
+  const ended = await tool.svc(["watch", "transfers", "--where", "sent.sol>1", "--for", "20", "--json"], {
+    env: { ...env, SVC_API_URL: api.url },
+  })
   expect([ended.code, ended.stdout]).toEqual([1, expect.stringContaining('"k1"')])
   expect(ended.stdout + ended.stderr).toMatch(/Wallet\/list has no field .*sent\.sol.*Its fields: sent\.lamports/s)
 })
 
 test("a wait for a change of a stream that sends no records says what to do next", async () => {
-  stream.removeAllListeners("connection")
-  const env = { SVC_API_URL: platform.url, SVC_API_KEY: "svc_ak_test", XDG_CONFIG_HOME: tool.home }
+  serving(() => {})
   const mcp = await startMcp(await tool.file(), env)
   const waited = await mcp.call("wait_for_change", { stack: "transfers", timeout_seconds: 1 })
   await mcp.close()
@@ -79,16 +79,12 @@ test("a wait for a change of a stream that sends no records says what to do next
 })
 
 test("a wait for a change that ends while the stream can't be reached doesn't look like a quiet stream", async () => {
-  stream.removeAllListeners("connection").once("connection", (socket) => {
-    socket.once("message", () => {
-      socket.send(JSON.stringify({ op: "snapshot", entity: view, data: [], complete: true }))
-    })
-  })
-  const env = { SVC_API_URL: platform.url, SVC_API_KEY: "svc_ak_test", XDG_CONFIG_HOME: tool.home }
+  serving((socket) => sendSnapshot(socket, []))
   const mcp = await startMcp(await tool.file(), env)
   const asked = { stack: "transfers", timeout_seconds: 1 }
   const quiet = await mcp.call("wait_for_change", asked)
   expect(quiet).toEqual({ view, changes: [], next: expect.any(String), timed_out: true })
+  serving(() => {})
   for (const socket of stream.clients) socket.terminate()
   const hint = expect.stringMatching(/^The stream isn't connected .*next as after.*list_stacks/)
   expect(await mcp.call("wait_for_change", { ...asked, after: quiet["next"] })).toEqual({ ...quiet, hint })
@@ -96,38 +92,15 @@ test("a wait for a change that ends while the stream can't be reached doesn't lo
 })
 
 test("svc watch writes the next change once the last one has been taken", async () => {
-  stream.removeAllListeners("connection").on("connection", (socket) => {
-    socket.once("message", () => {
-      socket.send(JSON.stringify({ op: "snapshot", entity: view, data: [{ key: "a", data: {} }], complete: true }))
-      for (let n = 1; n < 4; n++) socket.send(JSON.stringify({ op: "upsert", entity: view, key: "a", data: { n } }))
-    })
+  serving((socket) => {
+    sendSnapshot(socket, [{ key: "a", data: {} }])
+    for (let n = 1; n < 4; n++) socket.send(JSON.stringify({ op: "upsert", entity: view, key: "a", data: { n } }))
   })
-  const steps: string[] = []
-  let stop = () => {}
-  const write = (text: string) => steps.push(Object.keys(JSON.parse(text) as object).join()) > 0
-  const code = await run({
-    argv: ["watch", "transfers"],
-    env: { SVC_API_URL: platform.url, SVC_API_KEY: "svc_ak_test", XDG_CONFIG_HOME: tool.home },
-    copy: undefined,
-    home: tool.home,
-    stdout: {
-      isTTY: false,
-      write,
-      flush: async () => {
-        if (steps.push("taken") >= 8) stop()
-        return undefined
-      },
-    },
-    stderr: { isTTY: false, write: () => {} },
-    readLine: async () => "",
-    readInput: async () => new Uint8Array(),
-    onInterrupt: (interrupted) => {
-      stop = interrupted
-      return () => {}
-    },
-  })
-  const line = "op,key,record"
-  expect([code, ...steps]).toEqual([0, line, "taken", line, "taken", line, "taken", line, "taken", "taken"])
+  const taken: number[] = []
+  const onTake = (stdout: string) => taken.push(stdout.split("\n").length - 1)
+  expect(await tool.svc(["watch", "transfers"], { env, until: '"n":3', onTake })).toMatchObject({ code: 0 })
+  // At the end the process waits once more.
+  expect(taken).toEqual([1, 2, 3, 4, 4])
 })
 
 test("svc mcp keeps fewer changes of a view if they are large", async () => {
@@ -166,29 +139,25 @@ test("svc watch continues with the key that has replaced its own in the credenti
   )
   const store = () => writeFile(join(folder, "credentials.json"), JSON.stringify({ [api.url]: { api_key: keys[0] } }))
   await store()
-  stream.removeAllListeners("connection").on("connection", (socket) => {
-    socket.once("message", () => {
-      const data = [{ key: `left ${keys.length}`, data: {} }]
-      socket.send(JSON.stringify({ op: "snapshot", entity: view, data, complete: true }))
-      if (keys.length < 2) return
-      keys.shift()
-      const code = "token-expired"
-      const error = { type: "error", error: code, message: "It has expired.", code, retryable: true, fatal: true }
-      const end = async () => {
-        await store()
-        socket.send(JSON.stringify(error))
-        socket.close(1008)
-      }
-      void end()
-    })
+  serving((socket) => {
+    sendSnapshot(socket, [{ key: `left ${keys.length}`, data: {} }])
+    if (keys.length < 2) return
+    keys.shift()
+    const code = "token-expired"
+    const error = { type: "error", error: code, message: "It has expired.", code, retryable: true, fatal: true }
+    const end = async () => {
+      await store()
+      socket.send(JSON.stringify(error))
+      socket.close(1008)
+    }
+    void end()
   })
-  const env = { SVC_API_URL: api.url, XDG_CONFIG_HOME: tool.home }
-  expect(await tool.svc(["watch", "transfers"], { env, until: '"left 1"' })).toMatchObject({ code: 0 })
+  const own = { SVC_API_URL: api.url, XDG_CONFIG_HOME: tool.home }
+  expect(await tool.svc(["watch", "transfers"], { env: own, until: '"left 1"' })).toMatchObject({ code: 0 })
 })
 
 test("svc watch --once fails if no snapshot comes in the time of --for: the view isn't empty", async () => {
-  stream.removeAllListeners("connection")
-  const env = { SVC_API_URL: platform.url, SVC_API_KEY: "svc_ak_test" }
+  serving(() => {})
   const ended = await tool.svc(["watch", "transfers", "--once", "--for", "1", "--json"], { env })
   expectError(
     ended,

@@ -58,7 +58,7 @@ test("any arguments are a valid call, a request for help, or a usage error", () 
   )
 })
 
-test("global options may stand anywhere among the words", () => {
+test("global options may stand anywhere among the words, and after -- nothing is one", () => {
   const options = ["--json", "--api-url=https://a.example"]
   const [before, between, after] = [
     [...options, "keys", "mint"],
@@ -68,6 +68,8 @@ test("global options may stand anywhere among the words", () => {
   expect(before).toMatchObject({ command: { name: "keys mint" }, options: { "api-url": "https://a.example" } })
   expect(before?.flags).toEqual(new Set(["json"]))
   expect([between, after]).toEqual([before, before])
+  const rest = ["explore", "--", "--json"]
+  expect([formatOf(rest), read(rest).call]).toMatchObject(["text", { args: ["--json"], flags: new Set() }])
 })
 
 test("--version N means --at N only for commands that read a version", () => {
