@@ -100,7 +100,6 @@ export type Reply =
 
 /** Too much work is waiting. Nothing was done, so the caller can retry. */
 export class CompilerBusy extends Error {
-  override readonly name = "CompilerBusy"
   /** Whether only this owner's own work is waiting. */
   readonly isOwn: boolean
 

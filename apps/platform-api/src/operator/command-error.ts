@@ -1,6 +1,5 @@
 /** A rejected operator command. The program prints it and exits with 1. */
 export class CommandError extends Error {
-  override readonly name = "CommandError"
   readonly code: string
 
   constructor(code: string, message: string) {

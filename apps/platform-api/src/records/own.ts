@@ -5,7 +5,7 @@ import { builds, deployments, runs, specs, stackNames, stacks } from "../db/sche
 import { type ErrorCode, errors } from "../errors.ts"
 import { lockJobsOf } from "../work/queue/jobs.ts"
 import type { SpecRow } from "../work/records.ts"
-import { type Deprecation, deprecation, lineOfSpec, showPast, updateStack } from "../registry/publication.ts"
+import { lineOfSpec, showPast, updateStack } from "../registry/publication.ts"
 import { raiseRevision } from "../registry/stack-changes.ts"
 
 export const ownSpec = async (tx: Orm, userId: number, id: number): Promise<SpecRow> => {
@@ -13,12 +13,6 @@ export const ownSpec = async (tx: Orm, userId: number, id: number): Promise<Spec
   const [spec] = await tx.select().from(specs).where(own).for("no key update")
   if (spec === undefined) throw errors.fail("spec-not-found")
   return spec
-}
-
-/** Locks the spec, even a deleted one, and its jobs. */
-const hold = async (tx: Orm, specId: number): Promise<void> => {
-  await tx.select({ id: specs.id }).from(specs).where(eq(specs.id, specId)).for("no key update")
-  await lockJobsOf(tx, specId)
 }
 
 const ownRecord =
@@ -30,7 +24,11 @@ const ownRecord =
       .select({ specId: table.specId })
       .from(table as typeof builds)
       .where(own)
-    if (seen !== undefined) await hold(tx, seen.specId)
+    if (seen !== undefined) {
+      // The spec may be deleted.
+      await tx.select({ id: specs.id }).from(specs).where(eq(specs.id, seen.specId)).for("no key update")
+      await lockJobsOf(tx, seen.specId)
+    }
     const [row] = await tx
       .select()
       .from(table as typeof builds)
@@ -73,13 +71,6 @@ export const checkRenamed = async (tx: Orm, specId: number): Promise<void> => {
     hint: "The name can't change while the spec is deployed. Delete its deployments first.",
   })
 }
-
-/** The deprecation to store. Undefined changes nothing; null removes it. */
-export const deprecatedNow = (
-  given: Deprecation | null | undefined,
-  { deprecated }: Pick<SpecRow, "deprecated">,
-  at: Date,
-): string | null => (given === undefined ? deprecated : given === null ? null : deprecation(given, deprecated, at))
 
 /**
  * Applies what takes effect at once: who can read the stack, and its deprecation.

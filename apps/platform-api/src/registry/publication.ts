@@ -8,7 +8,6 @@ import type { StackBytes, StackHead } from "./stack-bytes.ts"
 
 /** The stack's name or URL isn't available. */
 export class StackConflict extends Error {
-  override readonly name = "StackConflict"
   readonly code: "stack-name-taken" | "websocket-url-taken"
 
   constructor(code: "stack-name-taken" | "websocket-url-taken") {

@@ -38,9 +38,7 @@ export type Body = "schema" | "ast"
 const maxBytes = 48 * 1024 * 1024
 
 /** A stack was changed or withdrawn since its head was read. */
-class StackMoved extends Error {
-  override readonly name = "StackMoved"
-}
+class StackMoved extends Error {}
 
 const keyOf = ({ id, revision }: PublishedStack, body: Body): string => `${body} ${id} ${revision}`
 

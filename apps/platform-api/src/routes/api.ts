@@ -85,7 +85,8 @@ export const checkId =
     await next()
   }
 
-const within = (min: number, max: number, fallback: number) => {
+/** A number of a query. */
+export const within = (min: number, max: number, fallback: number) => {
   const reason = `must be an integer from ${min} to ${max}`
   return z
     .string()

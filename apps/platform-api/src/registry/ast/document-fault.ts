@@ -3,7 +3,6 @@ export type DocumentPath = readonly (string | number)[]
 
 /** A rejected JSON file. `path` is the place of the fault (empty for the whole file), `reason` says what is wrong. */
 export class DocumentFault extends Error {
-  override readonly name = "DocumentFault"
   readonly segments: DocumentPath
   readonly path: string
   readonly reason: string

@@ -1,20 +1,10 @@
 import { json, z } from "@svc/openapi"
 import { authenticated, policies } from "../../auth/guard.ts"
 import { dayOf, readUsage, usageKeys } from "../../auth/usage.ts"
-import { access, createRoutes, keyFailures } from "../api.ts"
+import { access, createRoutes, keyFailures, within } from "../api.ts"
 import { createRoute } from "../create-route.ts"
 
-const maxDays = 90
-
-const usageQuery = z.object({
-  days: z
-    .string()
-    .regex(/^[1-9]\d?$/, `must be a number from 1 to ${maxDays}`)
-    .transform(Number)
-    .refine((days) => days <= maxDays, `must be a number from 1 to ${maxDays}`)
-    .default(30)
-    .meta({ type: "integer", minimum: 1, maximum: maxDays, description: "How many days, today included" }),
-})
+const usageQuery = z.object({ days: within(1, 90, 30).meta({ description: "How many days, today included" }) })
 
 const usage = z
   .object({

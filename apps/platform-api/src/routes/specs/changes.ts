@@ -6,9 +6,10 @@ import { eq, type Orm, requestMs, theRow } from "../../db/database.ts"
 import { specs } from "../../db/schema/index.ts"
 import { wrongField } from "../../errors.ts"
 import { makeSpecSlug } from "../../records/names.ts"
-import { checkName, checkNumber, checkRenamed, deprecatedNow, ownSpec, showAtOnce } from "../../records/own.ts"
+import { checkName, checkNumber, checkRenamed, ownSpec, showAtOnce } from "../../records/own.ts"
 import { shareSpec } from "../../records/sharing.ts"
 import { addVersion, latestOwnVersion, ofVersion, VersionMoved } from "../../records/spec-versions.ts"
+import { deprecation } from "../../registry/publication.ts"
 import { deleteSpec } from "../../work/delete-spec.ts"
 import { releaseName } from "../../work/endings.ts"
 import { lockJobsOf, wakeParked } from "../../work/queue/jobs.ts"
@@ -116,7 +117,7 @@ specChangeRoutes.openapi(changeSpec, (c) => {
         description: input.description,
         websocketUrl: input.websocket_url,
         visibility: input.visibility,
-        deprecated: deprecatedNow(input.deprecated, spec, at),
+        deprecated: input.deprecated && deprecation(input.deprecated, spec.deprecated, at),
         updatedAt: at > spec.updatedAt ? at : spec.updatedAt,
       })
       .where(eq(specs.id, id))
