@@ -144,7 +144,6 @@ onBothDatabases("random requests", (kind) => {
   })
 
   test("no body, header, query or id returns a 5xx other than 501", async () => {
-    let count = 0
     await fc.assert(
       fc.asyncProperty(fc.array(request, { minLength: together, maxLength: together }), async (given) => {
         const failed = await Promise.all(
@@ -164,11 +163,8 @@ onBothDatabases("random requests", (kind) => {
           }),
         )
         expect(failed.flat()).toEqual([])
-        count += given.length
-        if (full && count % 5000 === 0) console.log(`${kind}: ${count} of ${requests} sent`)
       }),
       { numRuns: requests / together },
     )
-    expect(count).toBe(requests)
   })
 })

@@ -38,29 +38,6 @@ test("health reports the database's state and the version", async () => {
   expect((await service.call("HEAD", "/health")).status).toBe(200)
 })
 
-test("a body is counted before validation: at most 1,000 members and elements", async () => {
-  const { key } = await service.signUp()
-  const ask = (count: number) =>
-    service.call("POST", "/ws/sessions", {
-      key,
-      body: { websocket_url: "wss://none.example", scopes: Array.from({ length: count }, () => 0) },
-    })
-  expect((await ask(997)).body.details.path).toBe("scopes[0]")
-  expect((await ask(998)).body).toMatchObject({
-    code: "invalid-request",
-    details: { path: "", reason: "must have at most 1000 members and elements" },
-  })
-})
-
-test("a compressed body is rejected for that, not for its Content-Type", async () => {
-  const { key } = await service.signUp()
-  const headers = { "content-type": "application/json", "content-encoding": "gzip" }
-  expect((await service.call("POST", "/ws/sessions", { key, raw: "{}", headers })).body).toMatchObject({
-    error: "In this request, the body must not be compressed (Content-Encoding).",
-    code: "unsupported-media-type",
-  })
-})
-
 test("headers that are too long get an error from the table that a page can read", async () => {
   const { status, code, body, headers } = await service.call("GET", "/api/registry", { key: "x".repeat(20_000) })
   expect([status, code, body.details.reason]).toEqual([

@@ -96,17 +96,12 @@ describe("key rotation", () => {
     }
   })
 
-  test("only an active key can rotate, and the request is validated", async () => {
+  test("only an active key can rotate, and gets a valid name", async () => {
     const mine = await service.signUp()
     const short = await service.mint(mine.key, { expires_in_days: 1 })
     service.clock.offsetMs += dayMs
     expect((await rotate(service, mine.key, short.id)).code).toBe("key-not-active")
     expect((await rotate(service, mine.key, mine.id, { name: "" })).code).toBe("invalid-key-name")
-    for (const overlap_seconds of [-1, 604_801, 1.5, "60"]) {
-      const { code, body } = await rotate(service, mine.key, mine.id, { overlap_seconds })
-      const details = { path: "overlap_seconds", reason: "must be an integer from 0 to 604800" }
-      expect([code, body.details]).toEqual(["invalid-request", details])
-    }
     expect((await list(service, mine.key))[0]).not.toHaveProperty("replaced_by")
   })
 

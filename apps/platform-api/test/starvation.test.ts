@@ -31,13 +31,6 @@ describe("while one account's or address's requests wait for a lock", () => {
   test.each([
     ["revocations", "DELETE", "/api/agents/me/keys/2147483647", undefined, ["key-not-found", "service-unavailable"]],
     ["new keys", "POST", "/api/agents/me/keys", {}, ["none", "service-unavailable", "too-many-keys"]],
-    [
-      "publishable keys",
-      "POST",
-      "/api/agents/me/keys/publishable",
-      { origin_allowlist: ["https://a.example"] },
-      ["none", "service-unavailable", "too-many-keys"],
-    ],
   ])("%s of one account leave the database free for all others", async (_, method, path, body, possible) => {
     const [greedy, good] = [await service.signUp(), await service.signUp()]
     const lock = `select * from users where id = (select user_id from agent_profiles where slug = '${greedy.slug}') for update`

@@ -70,7 +70,7 @@ test("of an account's endless keys, those that aren't revoked and those revoked 
   expect([names.length, names[0], names[1], names.at(-1)]).toEqual([usageKeys, "signup", "n3", `n${usageKeys + 1}`])
 })
 
-test("a failed write is repeated later, and days outside 1 to 90 are rejected", async () => {
+test("a failed write is repeated later", async () => {
   const agent = await service.signUp()
   let isAway = true
   const database = {
@@ -87,8 +87,4 @@ test("a failed write is repeated later, and days outside 1 to 90 are rejected", 
   await usage.flush()
   const [day] = (await service.call("GET", "/api/usage?days=2", { key: agent.key })).body.days
   expect(day.keys[0].requests).toBeGreaterThanOrEqual(2)
-  for (const days of ["0", "91", "x", "1.5", "-1", ""]) {
-    const refused = await service.call("GET", `/api/usage?days=${days}`, { key: agent.key })
-    expect(refused).toMatchObject({ status: 400, body: { code: "invalid-request", details: { path: "days" } } })
-  }
 })

@@ -4,9 +4,6 @@ import { fieldSpelling, rustSpelling } from "../../src/registry/ast/idl-type.ts"
 
 test.each([
   ["u64", "u64"],
-  ["i128", "i128"],
-  ["bool", "bool"],
-  ["f64", "f64"],
   ["publicKey", "Pubkey"],
   ["pubkey", "Pubkey"],
   ["string", "String"],
@@ -20,7 +17,6 @@ test.each([
   [{ array: ["u8", { generic: "N" }] }, "[u8;N]"],
   [{ defined: "Numeric" }, "Numeric"],
   [{ defined: { name: "Numeric" } }, "Numeric"],
-  [{ defined: { name: "Numeric", generics: [] } }, "Numeric"],
   [
     {
       defined: {

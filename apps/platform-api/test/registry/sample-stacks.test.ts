@@ -12,6 +12,7 @@ const astOf = (name: string) => readAst(sampleText(name))
 test.each(sampleStacks)("the hashes in the file of $name match its content", ({ name }) => {
   const { content_hash, ...stack } = astOf(name)
   expect(content_hash).toBe(contentHash(stack))
+  expect(contentHash({ content_hash, ...stack })).not.toBe(content_hash)
   for (const { content_hash: own, ...entity } of stack.entities) {
     expect(own).toBe(hash("sha256", canonicalize(entity) ?? ""))
   }

@@ -26,7 +26,14 @@ const startHook = async () => {
     take(request)
     void state.before().finally(() => response.writeHead(state.status, { location: "/elsewhere" }).end())
   })
-  return { url: `${url}/hook`, calls, state, close }
+  /** Does something once, before the next call gets its response. */
+  const meanwhile = (act: () => Promise<unknown>): void => {
+    state.before = () => {
+      state.before = async () => undefined
+      return act()
+    }
+  }
+  return { url: `${url}/hook`, calls, state, meanwhile, close }
 }
 
 describe("the deploy hook", () => {
@@ -103,11 +110,10 @@ describe("the deploy hook", () => {
     for (const ast of [broken, first, broken]) {
       receiver.calls.length = 0
       // The call is answered with yes, but what it is about is over by then.
-      receiver.state.before = async () => {
-        receiver.state.before = async () => undefined
+      receiver.meanwhile(async () => {
         const [build] = await owner.get("/api/builds")
         expect((await owner.call("POST", `/api/builds/${build.id}/cancel`)).status).toBe(202)
-      }
+      })
       await owner.published(spec.id, ast, { allow_breaking: true })
       await expect.poll(() => receiver.calls.length).toBe(2)
       expect(receiver.calls[1]).toMatchObject({ type: "deployment.deploy", data: { version: 1 } })
@@ -115,10 +121,9 @@ describe("the deploy hook", () => {
     }
     expect(new Set(ids).size).toBe(6)
     const quiet = await owner.newSpec("quiet", { ast_payload: first })
-    receiver.state.before = async () => {
-      receiver.state.before = async () => undefined
+    receiver.meanwhile(async () => {
       await owner.call("PUT", `/api/specs/${quiet.id}`, { visibility: "private" })
-    }
+    })
     const run = await owner.published(quiet.id, undefined)
     expect([run.status, await shown("quiet")]).toEqual(["succeeded", undefined])
     expect((await service.call("GET", "/api/registry/quiet", { key: owner.key })).body.visibility).toBe("private")
@@ -133,13 +138,12 @@ describe("the deploy hook", () => {
     const spec = await owner.newSpec("slow", { ast_payload: first })
     const quick = await other.newSpec("quick", { ast_payload: first })
     receiver.calls.length = 0
-    receiver.state.before = async () => {
-      receiver.state.before = async () => undefined
+    receiver.meanwhile(async () => {
       const expire = "update jobs set lease_until = now() - interval '1 second' where kind = $1"
       await service.database().query(expire, ["build"])
       // The worker has looked for jobs by then.
       await other.built({ spec_id: quick.id })
-    }
+    })
     await owner.built({ spec_id: spec.id })
     expect(receiver.calls.map(({ data }) => data.name)).toEqual(["slow", "quick"])
   })
@@ -147,11 +151,10 @@ describe("the deploy hook", () => {
   test("is called for a stop that isn't made any more, if a restart began during the call", async () => {
     const spec = await owner.newSpec("restarted", { ast_payload: first })
     const { deployment_id } = await owner.published(spec.id, undefined)
-    receiver.state.before = async () => {
-      receiver.state.before = async () => undefined
+    receiver.meanwhile(async () => {
       // Another worker has made the stop meanwhile, and this one has claimed the restart.
       await service.database().query("update deployments set operation = 'restart' where id = $1", [deployment_id])
-    }
+    })
     await owner.call("POST", `/api/deployments/${deployment_id}/stop`)
     const { status } = await owner.until(`/api/deployments/${deployment_id}`, "active", "stopped")
     expect(status).toBe("active")
@@ -178,10 +181,9 @@ describe("the deploy hook", () => {
     const spec = await owner.newSpec("crossed", { ast_payload: grown })
     const earlier = await owner.publish(spec.id, undefined, { approval: true })
     await owner.until(`/api/automation/runs/${earlier.id}`, "waiting")
-    receiver.state.before = async () => {
-      receiver.state.before = async () => undefined
+    receiver.meanwhile(async () => {
       await owner.call("POST", `/api/automation/runs/${earlier.id}/resume`)
-    }
+    })
     const later = await owner.publish(spec.id, first)
     expect((await owner.endOfRun(earlier.id)).status).toBe("succeeded")
     expect(await owner.endOfRun(later.id)).toMatchObject({ status: "succeeded", error_code: null })

@@ -91,7 +91,6 @@ test.concurrent.for(kinds)(
       victim.program.kill("SIGKILL")
       await victim.program.exited
       replicas[kill % replicas.length] = await startReplica(env)
-      if (full && (kill + 1) % 10 === 0) console.log(`${kind}: ${kill + 1} of ${kills} killed`)
     }
 
     for (const { owner, spec, name, run } of begun) {
