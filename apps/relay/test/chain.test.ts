@@ -88,21 +88,3 @@ test("a replay is unknown, carries the signature, and pays once", async () => {
   expect(await statusOf(signature)).toMatchObject({ err: null })
   expect(await balance(to)).toBe(1_000_000_000n)
 })
-
-test("a minContextSlot that the chain hasn't reached is a retryable upstream_rpc_error", async () => {
-  const minContextSlot = "18446744073709551615"
-  expect(await post("block-height", { minContextSlot })).toMatchObject({
-    status: 502,
-    body: { code: "upstream_rpc_error", retryable: true, details: { code: -32016 } },
-  })
-})
-
-test("the relay's check of signatures rejects a changed transaction", async () => {
-  const payer = await funded()
-  const bytes = Buffer.from(await signedTransaction(payer, [memo(new Uint8Array(3))]), "base64")
-  bytes[bytes.length - 2] = 9
-  expect((await post("send", { transaction: bytes.toString("base64") })).body).toMatchObject({
-    code: "signature_verification_failed",
-    submissionState: "not_submitted",
-  })
-})

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs"
 import type { ServerResponse } from "node:http"
-import { gunzipSync } from "node:zlib"
 import { metrics, trace } from "@opentelemetry/api"
 import { freePort } from "@svc/testing"
 import { afterEach, beforeEach, expect, test } from "vitest"
@@ -44,10 +43,6 @@ const hasAttributes =
   (wanted: Readonly<Record<string, string>>): After =>
   (collector) =>
     expect(full(collector)?.attributes).toEqual(wanted)
-const postsTo =
-  (...paths: readonly string[]): After =>
-  (collector) =>
-    expect(collector.received.map(({ url }) => url)).toEqual(expect.arrayContaining([...paths]))
 const postsOnlyTo =
   (path: string): After =>
   (collector) =>
@@ -172,9 +167,13 @@ const rows: Readonly<Record<string, Row>> = {
     env: { ...noTraces, OTEL_METRIC_EXPORT_INTERVAL: "10" },
     during: givesUp("timed out after 9ms"),
   },
-  OTEL_EXPORTER_OTLP_ENDPOINT: { value: "BASE/prefix", after: postsTo("/prefix/v1/metrics", "/prefix/v1/traces") },
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: { value: "BASE/spans", after: postsTo("/spans", "/v1/metrics") },
-  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: { value: "BASE/numbers", after: postsTo("/numbers", "/v1/traces") },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    value: "BASE/prefix",
+    after: (collector) =>
+      expect(new Set(collector.received.map(({ url }) => url))).toEqual(
+        new Set(["/prefix/v1/metrics", "/prefix/v1/traces"]),
+      ),
+  },
   OTEL_EXPORTER_OTLP_PROTOCOL: {
     value: "http/protobuf",
     after: (collector, log) => {
@@ -188,21 +187,8 @@ const rows: Readonly<Record<string, Row>> = {
     value: "x-tenant=things",
     after: (collector) => expect(posts(collector, "/v1/metrics")?.headers["x-tenant"]).toBe("things"),
   },
-  OTEL_EXPORTER_OTLP_COMPRESSION: {
-    value: "gzip",
-    after: (collector) =>
-      expect(gunzipSync(posts(collector, "/v1/traces")?.body ?? "").toString()).toContain("svc-things"),
-  },
   OTEL_EXPORTER_OTLP_TIMEOUT: { value: "20", env: quick, during: givesUp("Request timed out") },
   OTEL_EXPORTER_OTLP_CERTIFICATE: { value: "/nowhere", after: logs("Failed to read root certificate file") },
-  OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: {
-    value: "/nowhere",
-    after: logs("Failed to read client certificate chain file"),
-  },
-  OTEL_EXPORTER_OTLP_CLIENT_KEY: {
-    value: "/nowhere",
-    after: logs("Failed to read client certificate private key file"),
-  },
   OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: {
     value: "delta",
     // Delta is 1, cumulative 2.
