@@ -128,19 +128,6 @@ test("a rate limit is retryable, by its status, its code or its text; other reje
   }
 })
 
-test("a response in an unknown encoding is a 502, and the log names the provider and the reason", async () => {
-  const open = await start({}, [rpc(1)])
-  for (const { script } of [rpc(0), rpc(1)])
-    script(() => ({ write: http(200, "{}", { "content-encoding": "zstd" }), after: "keep" }))
-  expect(await height(open)).toBe("502 upstream_unavailable")
-  const reason = 'the body has the content encoding "zstd"'
-  for (const provider of ["first", "fallback-1"])
-    expect(open.lines).toContainEqual([
-      { request_id: expect.any(String) as string, provider, reason },
-      "a call to a provider failed",
-    ])
-})
-
 test("the log has the reason of each failed call: status, refused connection, timeout, invalid result", async () => {
   const open = await start({}, [rpc(1)])
   const reasons = async (...scripts: readonly Script[]) => {

@@ -805,23 +805,3 @@ test("a rejection isn't reported once another process has finished the payment",
   expect(await set.pay()).toMatchObject({ state: "undecided", lastError: { code: "upstream_unavailable" } })
   expect(await set.pay()).toMatchObject({ state: "landed", slot: 7n, replayed: true })
 })
-
-test("two ids with the same transaction are two payments: the second is rejected, not reported as paid", async () => {
-  const inner = memoryStore()
-  const seconds: unknown[] = []
-  const store: Store = {
-    ...inner,
-    put: async (id, ...rest) => {
-      if (id === "a" && seconds.length === 0) {
-        seconds.push("tried")
-        seconds.push(await set.journal.submitOnce("b", set.build()).catch((error: unknown) => error))
-      }
-      return inner.put(id, ...rest)
-    },
-  }
-  const set = setUp({ store })
-  expect(await set.pay({}, set.build(), "a")).toMatchObject({ state: "landed" })
-  expect(seconds).toMatchObject(["tried", { code: "duplicate-transaction" }])
-  expect(await set.pay({}, set.build(), "b")).toMatchObject({ state: "landed" })
-  expect(set.chain.received(set.recipient)).toBe(2)
-})
