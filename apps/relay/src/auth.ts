@@ -1,14 +1,7 @@
 import type { Logger } from "@svc/program"
 import { recogniseKey } from "@svc/keys"
 import { isLoopback } from "@svc/common/loopback"
-import {
-  KeysUnavailableError,
-  relayScopes,
-  type RelayScope,
-  type SessionClaims,
-  TokenError,
-  type Verifier,
-} from "@svc/session-token"
+import { KeysUnavailableError, relayScopes, type SessionClaims, TokenError, type Verifier } from "@svc/session-token"
 import { badRequest, errors } from "./errors.ts"
 
 /** The parts of a request that authorization uses. */
@@ -117,9 +110,3 @@ export const createProxyWarning = (log: Pick<Logger, "warn">) => {
 }
 
 export type ProxyWarning = ReturnType<typeof createProxyWarning>
-
-/** Throws `insufficient_scope` with the missing scope. */
-export const requireScope = (principal: Principal, scope: RelayScope): void => {
-  if (principal.scopes.includes(scope)) return
-  throw errors.fail("insufficient_scope", { message: `The session token lacks the scope ${scope}.` })
-}

@@ -4,8 +4,9 @@ import type { z } from "zod"
 import { type Admission, claimed, lower } from "./admission.ts"
 import { apiErrorOf } from "./answers.ts"
 import type { Config } from "./config.ts"
-import { type HttpAuthPlugin, type Principal, requireScope } from "./auth.ts"
+import type { HttpAuthPlugin, Principal } from "./auth.ts"
 import { describeRoute } from "./document.ts"
+import { errors } from "./errors.ts"
 import type { Call, Metering, Submission } from "./usage/metering.ts"
 import { providerSpan } from "./metrics.ts"
 import type { Definition } from "./routes/route.ts"
@@ -63,8 +64,8 @@ export const createRelay = (dependencies: RelayDependencies) => {
   const authorize = async (c: Context<RelayEnv>, { scope }: Definition): Promise<Principal> => {
     const [authorization, origin, host] = ["authorization", "origin", "host"].map((name) => c.req.header(name))
     const principal = await auth.authorize({ authorization, origin, host })
-    requireScope(principal, scope)
-    return principal
+    if (principal.scopes.includes(scope)) return principal
+    throw errors.fail("insufficient_scope", { message: `The session token lacks the scope ${scope}.` })
   }
 
   const admitted =

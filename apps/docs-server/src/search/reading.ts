@@ -140,7 +140,7 @@ export const createReader = ({ fieldStarts, pageSections, sectionPassages, passa
         start = end
       }
       for (let one = firstPassage; chosen === undefined && one < endPassage; one++) if (isContent(one)) chosen = one
-      const score = sectionWeights.words.weight * words + heading + sectionWeights.passage * bestPassage
+      const score = sectionWeights.words.weight * words + heading + bestPassage
       if (score > bestScore && (here > 0 || chosen !== undefined)) {
         best = { section: here, passage: chosen }
         bestScore = score

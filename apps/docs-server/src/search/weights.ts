@@ -57,7 +57,6 @@ export const sectionWeights = {
   covered: { half: 1.2, length: 0.9 },
   /** For a word of a heading that the query doesn't have. */
   otherWord: 0.3,
-  passage: 1,
 }
 
 /** What a passage of code is worth, to prose, an item or a row. */

@@ -150,10 +150,6 @@ const rpcDetails = ({ code, message, data }: RpcFailure, redact: Redact): Record
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((line) => typeof line === "string")
 
-/** The `details` of an error: those of the provider's JSON-RPC error, if it is one. */
-const detailsOf = (failure: UpstreamFailure, redact: Redact): Record<string, unknown> | undefined =>
-  failure.kind === "rpc-error" ? rpcDetails(failure, redact) : undefined
-
 /**
  * The error for a failure that leaves nothing open: of a read, or of a send that is proven not to be submitted.
  * @param retryAfterSeconds when it may be repeated, if that is known
@@ -161,7 +157,7 @@ const detailsOf = (failure: UpstreamFailure, redact: Redact): Record<string, unk
 const upstreamError = (failure: UpstreamFailure, redact: Redact, retryAfterSeconds?: number): ApiError => {
   const { retryable } = proofOf(failure)
   if (failure.kind === "rpc-error") {
-    return errors.fail("upstream_rpc_error", { retryable, details: detailsOf(failure, redact) })
+    return errors.fail("upstream_rpc_error", { retryable, details: rpcDetails(failure, redact) })
   }
   const message = failure.kind === "http-error" ? `The provider returned HTTP status ${failure.status}.` : undefined
   return errors.fail("upstream_unavailable", { message, retryable, retryAfterSeconds })
@@ -203,6 +199,6 @@ export const judgeSend = (response: UpstreamResponse, { signature, hasNonce }: S
   if (proofOf(response).notSubmitted && !mayHaveLanded()) {
     return { state: "not_submitted", error: upstreamError(response, redact) }
   }
-  const details = detailsOf(response, redact)
+  const details = response.kind === "rpc-error" ? rpcDetails(response, redact) : undefined
   return { state: "unknown", error: submissionUnknown({ timedOut: response.kind === "timeout", details }) }
 }
