@@ -1,16 +1,15 @@
 // @module-tag long
 import { execFileSync, spawnSync } from "node:child_process"
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs"
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs"
 import { createRequire } from "node:module"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { expect, onTestFinished, test } from "vitest"
+import { expect, test } from "vitest"
+import { testFolder } from "../test/start-service.ts"
 
 const root = join(import.meta.dirname, "..")
 
-test("`pnpm openapi` in a clean checkout, without a service, changes no committed file", () => {
-  const copy = mkdtempSync(join(tmpdir(), "svc-checkout-"))
-  onTestFinished(() => rmSync(copy, { recursive: true, force: true }))
+test("`pnpm openapi` in a clean checkout, without a service, changes no committed file", async () => {
+  const copy = await testFolder()
   const tracked = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).trim().split("\n")
   const files = tracked.filter((file) => existsSync(join(root, file)))
   for (const file of files) cpSync(join(root, file), join(copy, file))

@@ -1,7 +1,6 @@
 // The client library as a page uses it: a publishable key of the page's origin, a wallet's bytes, a real browser.
 // @module-tag long
-import { mkdtemp, readFile, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { address, createSolanaRpc, lamports } from "@solana/kit"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -16,6 +15,7 @@ import { newKeys } from "./browser/new-keys.ts"
 import { createWallet } from "@svc/testing/wallet"
 import { full, startReceiver } from "@svc/testing"
 import { operate } from "../scripts/running/operate.ts"
+import { folderOfFile } from "./folder-of-file.ts"
 import { testInstance } from "./start-service.ts"
 
 /** As an operator does who lets pages send: the stack is published with its relay open to publishable keys. */
@@ -44,12 +44,11 @@ describe.skipIf(noBrowser)("the client library in a page", () => {
     await tab.page.evaluate(`import("/svc-client.js").then((client) => Object.assign(globalThis, { client }))`)
     return tab
   }
+  const folder = folderOfFile()
   beforeAll(async () => {
-    const folder = await mkdtemp(join(tmpdir(), "svc-client-page-"))
     await bundle(folder, { minify: true })
     const scripts = bundled.map(async (file) => [`/${file}`, await readFile(join(folder, file), "utf8")] as const)
     server = await startPageServer(Object.fromEntries(await Promise.all(scripts)))
-    await rm(folder, { recursive: true })
     origin = `http://localhost:${server.port}`
     key = (await newKeys(instance.apiUrl, origin)).publishable
   })

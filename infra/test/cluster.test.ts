@@ -4,8 +4,7 @@
 import assert from "node:assert/strict"
 import { execFileSync, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { generateKeyPairSigner } from "@solana/kit"
 import type { Secret } from "kubernetes-types/core/v1.js"
@@ -15,6 +14,7 @@ import { memo, signTransaction } from "@svc/testing/solana"
 import postgres from "postgres"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 
+import { folderOfFile } from "../../test/folder-of-file.ts"
 import { type Cluster, databaseAddress, internet, openCluster } from "./cluster.ts"
 import { noKubectl, renderKustomization } from "./kustomization.ts"
 import {
@@ -58,7 +58,7 @@ const createSecrets = (folder: string): readonly Secret[] => {
 }
 
 describe.skipIf(isMissing && process.env["CI"] === undefined)("the Kubernetes overlay", () => {
-  let folder: string
+  const folder = folderOfFile()
   let database: Database
   let cluster: Cluster
   // This process is the internet: the provider, which may keep a send waiting, and the callers of the ingress.
@@ -78,7 +78,6 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the Kubernetes ov
   let authorization: Readonly<Record<string, string>>
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "svc-cluster-"))
     writeFileSync(join(folder, "signing-key.json"), await generateSigningKey())
     cluster = openCluster(folder, renderKustomization("overlays/scaled"), createSecrets(folder), full ? Infinity : 2)
     const { exec, namespaces, open, pod, publish, spare, start } = cluster
@@ -112,7 +111,6 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the Kubernetes ov
     await cluster?.close()
     await database?.stop()
     provider.close()
-    rmSync(folder, { recursive: true, force: true })
   })
 
   test("every pod reaches only what it needs, and is reached only by what needs it", async () => {

@@ -1,8 +1,7 @@
 // docs/operations.md has commands for operators. Those that can run here are run in the page's order against the real services, with
 // the page's own roles on a PostgreSQL server.
 import { execFile, spawnSync } from "node:child_process"
-import { cp, glob, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { cp, glob, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import {
@@ -19,6 +18,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 
 import { fencesOf } from "../../apps/docs-server/test/content/steps.ts"
+import { folderOfFile } from "../../test/folder-of-file.ts"
 
 const root = join(import.meta.dirname, "../..")
 const page = await readFile(join(root, "docs/operations.md"), "utf8")
@@ -95,7 +95,7 @@ const withoutNode = (process.env["PATH"] ?? "")
 const patience = { tags: ["long"], timeout: 300_000 }
 
 describe.skipIf(isMissing && process.env["CI"] === undefined)("the page's commands", patience, () => {
-  let folder: string
+  const folder = folderOfFile()
   let postgres: TestPostgres
   let store: TestRedis
   let provider: Awaited<ReturnType<typeof startReceiver>>
@@ -106,7 +106,6 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the page's comman
   const followed: Fence[] = []
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "svc-operations-"))
     await cp(join(root, "infra"), join(folder, "infra"), { recursive: true })
     for (const name of ["apps", "packages", "node_modules"]) await symlink(join(root, name), join(folder, name))
     // Only root may become the database's superuser; another user's server trusts any name.
@@ -151,7 +150,6 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the page's comman
     await Promise.all([...running.values()].map(({ exited }) => exited))
     await provider?.close()
     await Promise.all([postgres?.stop(), store?.stop()])
-    await rm(folder, { recursive: true, force: true })
   })
 
   /** The variables for commands of the page's part about the embedded database. */

@@ -4,10 +4,9 @@
 import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { type IncomingMessage, request as plainRequest } from "node:http"
 import { request, type RequestOptions } from "node:https"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { text as wholeText } from "node:stream/consumers"
 import { connect, type TLSSocket } from "node:tls"
@@ -15,6 +14,7 @@ import { stripVTControlCharacters } from "node:util"
 import { freePort, full, startProcess, type TestProcess } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { readBody, serve } from "../../packages/http/src/index.ts"
+import { folderOfFile } from "../../test/folder-of-file.ts"
 import { makeCertificate } from "./certificate.ts"
 
 const infra = join(import.meta.dirname, "..")
@@ -101,7 +101,7 @@ const queuedAt = (port: number): number => {
 }
 
 describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
-  let folder: string
+  const folder = folderOfFile()
   let file: string
   let port: number
   let plainPort: number
@@ -110,7 +110,6 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
   const ran: string[] = []
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), `svc-${name}-`))
     for (const sub of ["ssl", "run", "logs"]) mkdirSync(join(folder, sub))
     const [key, cert] = [join(folder, "ssl/privkey.pem"), join(folder, "ssl/fullchain.pem")]
     const hosts = ["docs", "api", "relay"].map((service) => `${service}.example.com`)
@@ -161,7 +160,6 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
     running?.kill("SIGTERM")
     await running?.exited
     await Promise.all([...replicas.values()].map(({ end }) => end()))
-    rmSync(folder, { recursive: true, force: true })
   })
 
   const asked = async (service: string, options: RequestOptions = {}, body = "") => {

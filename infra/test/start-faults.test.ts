@@ -1,19 +1,19 @@
 // A start that fails says why: one JSON line with the reason, the setting and the next step, and nothing that isn't JSON.
 // @module-tag long
 import { execFileSync, spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { mkdirSync } from "node:fs"
 import { createServer, type AddressInfo } from "node:net"
 import { once } from "node:events"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { startPostgres, startProcess } from "@svc/testing"
 import { afterAll, beforeAll, expect, test, type TestContext } from "vitest"
+import { folderOfFile } from "../../test/folder-of-file.ts"
 import { beforeTests } from "../../test/start-service.ts"
 
 type App = "docs-server" | "relay" | "platform-api"
 type Env = Readonly<Record<string, string>>
 
-const folder = mkdtempSync(join(tmpdir(), "svc-starts-"))
+const folder = folderOfFile()
 const taken = createServer()
 const server = beforeTests(startPostgres, ({ stop }) => stop())
 const databaseOf = (role: string, name = "postgres") => `postgres://${role}@127.0.0.1:${server.port}/${name}`
@@ -24,10 +24,7 @@ beforeAll(async () => {
   execFileSync("psql", ["--quiet", "--command=create database made", server.url])
   execFileSync("psql", ["--quiet", "--command=create table registry_changes ()", databaseOf("postgres", "made")])
 })
-afterAll(() => {
-  taken.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => void taken.close())
 
 const port = () => String((taken.address() as AddressInfo).port)
 const prometheus = () => ({

@@ -4,13 +4,13 @@
 import assert from "node:assert/strict"
 import { execFileSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, writeFileSync } from "node:fs"
 import type { AddressInfo } from "node:net"
-import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { redisProgram } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 
+import { folderOfFile } from "../../test/folder-of-file.ts"
 import { readCompose } from "./compose-file.ts"
 import {
   callers,
@@ -69,7 +69,7 @@ const addressFor = (from: Replica, to: Replica): string | undefined =>
 const isMissing = redisProgram() === undefined || !hasPrograms("caddy")
 
 describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topology", { timeout: 60_000 }, () => {
-  let folder: string
+  const folder = folderOfFile()
   let postgres: Awaited<ReturnType<typeof startDatabase>>
   let namespaces: Namespaces
   // This process is the internet: the provider, and the proxy's callers.
@@ -111,7 +111,6 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topol
   const startApp = (name: string): Promise<void> => start(name, app(replica(name).service), /"msg":"listening"/)
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "svc-topology-"))
     namespaces = openNamespaces(subnets, replicas, open, open)
     for (const one of replicas) {
       const hosts = replicas.map((other) => `${addressFor(one, other) ?? "#"} ${other.service}\n`)
@@ -156,7 +155,6 @@ describe.skipIf(isMissing && process.env["CI"] === undefined)("the shipped topol
     await namespaces?.close()
     await postgres?.stop()
     provider.close()
-    rmSync(folder, { recursive: true, force: true })
   })
 
   const call = callProxy(replica("proxy-1").at.get("outside") ?? assert.fail(), 8443)

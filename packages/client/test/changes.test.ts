@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http"
-import { startReceiver } from "@svc/testing"
 import { expect, onTestFinished, test, vi } from "vitest"
+import { testReceiver } from "../../../test/start-service.ts"
 import { systemClock } from "../src/http/clock.ts"
 import { createPlatform, SvcError } from "../src/index.ts"
 import { createVirtualClock } from "./virtual-clock.ts"
@@ -9,8 +9,7 @@ type Answer = (response: ServerResponse) => void
 
 /** A platform that answers one request after the other as said, the last one again and again. Waits take no time. */
 const platformOf = async (...answers: Answer[]) => {
-  const { url: apiUrl, received, answer, close } = await startReceiver()
-  onTestFinished(close)
+  const { url: apiUrl, received, answer } = await testReceiver()
   answer((_, response) => answers[Math.min(received.length, answers.length) - 1]?.(response))
   const waits: number[] = []
   let silences = 0

@@ -1,13 +1,12 @@
 // @module-tag long
 import { randomBytes } from "node:crypto"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { address, lamports } from "@solana/kit"
 import { createRandom, type Fault, full, liesAbout, methodOf, startFaultProxy, startProcess } from "@svc/testing"
 import fc from "fast-check"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { folderOfFile } from "../../../test/folder-of-file.ts"
 import { amount, type Order, recipientOf } from "./payment-process.ts"
 import { createPayer } from "./payments.ts"
 import { type Services, startServices } from "./services.ts"
@@ -29,12 +28,11 @@ const { next, pick } = createRandom()
 const late = (): Promise<void> => pause((next() * 20_000) / speed)
 const trouble = (share: number) => () => (next() < share ? pick(faults) : undefined)
 
-let root: string
+const root = folderOfFile()
 let services: Services
 let relayUrl: string
 let closeProxies = async (): Promise<void> => {}
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), "svc-kills-"))
   let atChain: Awaited<ReturnType<typeof startFaultProxy>> | undefined
   services = await startServices({
     now,
@@ -55,10 +53,7 @@ beforeAll(async () => {
   const payer = address(createPayer(Uint8Array.from(seed)).address)
   await services.rpc.requestAirdrop(payer, lamports(1_000_000_000_000n)).send()
 })
-afterAll(async () => {
-  await closeProxies()
-  await rm(root, { recursive: true, force: true })
-})
+afterAll(() => closeProxies())
 
 type Said = { readonly id: string; readonly state: string; readonly signature?: string }
 

@@ -1,5 +1,5 @@
-import { startReceiver } from "@svc/testing"
-import { expect, onTestFinished, test } from "vitest"
+import { expect, test } from "vitest"
+import { testReceiver } from "../../../test/start-service.ts"
 import { createPlatform } from "../src/index.ts"
 
 /** Cloudflare's: it takes no other value, and throws before it sends anything. */
@@ -12,9 +12,8 @@ test.each([
   ["the runtime's fetch", fetch],
   ["the fetch of Cloudflare Workers", fetchOfWorkers],
 ])("by %s a key follows no redirect, and a response without one is read", async (_name, given) => {
-  const { url, received, answer, close } = await startReceiver()
-  const other = await startReceiver()
-  onTestFinished(async () => void (await Promise.all([close(), other.close()])))
+  const { url, received, answer } = await testReceiver()
+  const other = await testReceiver()
   const platform = createPlatform({ apiUrl: url, key: "svc_ak_x", fetch: given })
   answer((_, response) => response.writeHead(302, { location: other.url }).end())
   await expect(platform.me()).rejects.toMatchObject({ status: 302, code: "unexpected-answer", retryable: true })
@@ -51,8 +50,7 @@ test("a response of a proxy in front of a service that fails or is away is retry
 test.each(["svc_ak_x\ny", "svc_ak_x\u200b", "\ufeffsvc_ak_x\0", "“svc_ak_x”"])(
   "the service rejects a key that no header takes, such as %j, and no error shows it",
   async (key) => {
-    const { url, received, answer, close } = await startReceiver()
-    onTestFinished(close)
+    const { url, received, answer } = await testReceiver()
     answer((_, response) => response.writeHead(401).end('{"code":"invalid-api-key","error":"No key"}'))
     const { me, registry } = createPlatform({ apiUrl: url, key })
     for (const call of [me(), registry.changes().next()]) {

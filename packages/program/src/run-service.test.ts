@@ -1,10 +1,9 @@
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { startProcess } from "@svc/testing"
 import { expect, test } from "vitest"
+import { testFolder } from "../../../test/start-service.ts"
 
 const program = (start: string): string => `
   import { createLogger, runService } from ${JSON.stringify(import.meta.resolve("./index.ts"))}
@@ -65,7 +64,7 @@ test("a second signal stops at once", async () => {
 })
 
 test("a signal ends a start that hangs in a pipe without a writer", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "svc-run-"))
+  const folder = await testFolder()
   const pipe = join(folder, "pipe")
   execFileSync("mkfifo", [pipe])
   const read = `(await import("node:fs/promises")).readFile(${JSON.stringify(pipe)})`
@@ -73,7 +72,6 @@ test("a signal ends a start that hangs in a pipe without a writer", async () => 
   await child.waitFor(/"up"/)
   child.kill("SIGTERM")
   expect(await child.exited).toBe("SIGTERM")
-  await rm(folder, { recursive: true })
 })
 
 test.each(["await hold()", `await once(process, "SIGTERM"); throw new Error("stopped")`])(
