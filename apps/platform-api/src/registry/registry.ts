@@ -27,7 +27,8 @@ const fromRow = (row: HeadRow) => {
   const text = JSON.stringify(detail)
   const served = { detail, bytes: Buffer.byteLength(text), answer: plainAnswer(text) }
   // Its AST's response was made for this visibility.
-  return { ...row, ...served, viewers: new Set(row.viewers), madeFor: made.visibility }
+  const [spelling] = spellingsOf(row.websocketUrl)
+  return { ...row, ...served, spelling, viewers: new Set(row.viewers), madeFor: made.visibility }
 }
 
 export type PublishedStack = Readonly<ReturnType<typeof fromRow>>
@@ -120,7 +121,7 @@ export const createRegistry = (database: Database) => {
     }
     sorted = [...next.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
     byName = new Map(sorted.map((stack) => [stack.name, stack]))
-    byUrl = new Map(sorted.map((stack) => [spellingsOf(stack.websocketUrl)[0], stack]))
+    byUrl = new Map(sorted.map((stack) => [stack.spelling, stack]))
     const hidden = sorted.filter(({ visibility }) => visibility === "private")
     viewersOfPrivate = new Set(hidden.flatMap(({ viewers }) => Array.from(viewers)))
     revision = latest
