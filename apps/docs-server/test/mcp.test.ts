@@ -269,6 +269,23 @@ test.each(["1999-01-01", "2099-01-01", "latest", "undefined", ""])(
   },
 )
 
+test("headers that a client repeats count once, as merged spellings of a name send them", async () => {
+  const version = (value: string) => ({ "mcp-protocol-version": value })
+  const search = ["tools/call", { name: "search_docs", arguments: { query: "x" } }, "search_docs, search_docs"] as const
+  const repeated = { ...version("2026-07-28,2026-07-28"), "mcp-method": "tools/call, tools/call" }
+  const stream = (value: string) =>
+    fetch(`${server.url}/mcp`, { method: "HEAD", headers: { accept: "text/event-stream", ...version(value) } })
+  const sent = [
+    server.rpc("tools/list", {}, {}, version("2025-11-25, 2025-11-25")),
+    server.rpc("tools/list", {}, {}, version("2025-11-25, 2025-06-18")),
+    modern(...search, repeated),
+    stream("2025-11-25, 2025-11-25"),
+    stream("2025-11-25, 2025-06-18"),
+  ]
+  const statuses = (await Promise.all(sent)).map(({ status }) => status)
+  expect(statuses).toEqual([200, 400, 200, 200, 400])
+})
+
 test("a request without the header uses an earlier revision, whatever its body says", async () => {
   const response = await server.rpc("tools/list", modernCall("tools/list").params)
   expect(response.status).toBe(200)

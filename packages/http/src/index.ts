@@ -5,6 +5,6 @@ export { countStream, type Exchange, type HttpEnv, sentPath } from "./request-co
 export { logRequest, requestContext } from "./request-context.ts"
 export { hasWholeBody, readBody } from "./requests/body.ts"
 export { jsonBody, jsonTypeFault, seemsEmpty } from "./requests/json-body.ts"
-export { acceptsGzip, acceptWeights, matchesETag, wantsEventStream } from "./requests/negotiate.ts"
+export { acceptsGzip, acceptWeights, matchesETag, wantsEventStream, withoutRepeats } from "./requests/negotiate.ts"
 export { type Fetch, type RunningServer, serve } from "./serve.ts"
 export { type Bounds, defaultBounds, serviceFields } from "./service-fields.ts"

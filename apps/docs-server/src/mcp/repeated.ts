@@ -4,7 +4,8 @@ import type { AnswerRpc, RpcAnswer } from "./sdk.ts"
 
 // A larger request is rare, and would take more memory as a key than its response is worth.
 const maxKeyLength = 4096
-const readHeaders = ["mcp-protocol-version", "mcp-method", "mcp-name"]
+/** The headers that a response depends on. */
+export const readHeaders = ["mcp-protocol-version", "mcp-method", "mcp-name"]
 /** A trace changes no response, and its fields are new in each request. */
 const traceFields = new Set(["traceparent", "tracestate", "baggage"])
 

@@ -6,6 +6,7 @@ import {
   type HttpEnv,
   jsonBody,
   wantsEventStream,
+  withoutRepeats,
 } from "@svc/http"
 import { type Limits, placesOf } from "@svc/limits"
 import { readMessage, type RpcRequest, writtenId } from "@svc/mcp"
@@ -18,6 +19,7 @@ import { commonHeaders } from "../site/documents.ts"
 import type { Site } from "../site/site.ts"
 import { mcpDescriptor } from "./descriptor.ts"
 import { jsonRpcRequest, jsonRpcResponse, messageBounds } from "./json-rpc.ts"
+import { readHeaders } from "./repeated.ts"
 import { type Caller, type RpcAnswer, streamWithId, withId } from "./sdk.ts"
 import { tools } from "./tools.ts"
 
@@ -162,6 +164,13 @@ export const mcpRoutes = (app: DocsApp, { site, answer, protocolVersions, stream
     ["/mcp", ""],
     ["/mcp/sse", ", legacy alias"],
   ] as const) {
+    app.use(path, async ({ req }, next) => {
+      for (const name of readHeaders) {
+        const value = req.header(name)
+        if (value?.includes(",") === true) req.raw.headers.set(name, withoutRepeats(value))
+      }
+      await next()
+    })
     app.openapi(descriptorRoute(path, alias), (c) =>
       wantsEventStream(c.req.header("accept")) ? openStream(c) : serveDocument(c, site().descriptor),
     )

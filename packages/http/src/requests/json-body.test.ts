@@ -36,7 +36,8 @@ const start = async () => {
 
 test("a validator gets the strictly parsed body of any allowed type, or the default for an empty one", async () => {
   const post = await start()
-  for (const type of ["application/json", 'Application/JSON ; charset="UTF-8"', "application/json;"])
+  const types = ["application/json", 'Application/JSON ; charset="UTF-8"', "application/json;"]
+  for (const type of [...types, "application/json, Application/JSON"])
     expect(await post('{"name":"x"}', type)).toEqual({ name: "x" })
   expect(await post(undefined)).toEqual({ name: "none" })
   expect(await post("", "application/json")).toEqual({ name: "none" })

@@ -3,6 +3,7 @@ import { BodyError } from "@svc/errors"
 import type { Context, MiddlewareHandler } from "hono"
 import { type BodyOptions, isBodyless, readBody } from "./body.ts"
 import type { HttpEnv } from "../request-context.ts"
+import { withoutRepeats } from "./negotiate.ts"
 
 type JsonRules = {
   /** The most members and elements a text may have, in all. They are counted before anything is made of the text. */
@@ -31,7 +32,7 @@ const invalidJson = (reason: string): BodyError => new BodyError({ kind: "invali
 /** What keeps a body from being read as UTF-8 JSON, by its Content-Type; undefined when nothing does. */
 export const jsonTypeFault = ({ req }: Context): string | undefined => {
   // Between quotes a semicolon doesn't end a parameter.
-  const header = (req.header("content-type") ?? "").toLowerCase().replaceAll(/"[^"]*;[^"]*"/g, "")
+  const header = withoutRepeats((req.header("content-type") ?? "").toLowerCase()).replaceAll(/"[^"]*;[^"]*"/g, "")
   const [type = "", ...parameters] = header.split(";")
   if (type.trim() !== jsonType) return "the body must be JSON with Content-Type: application/json"
   const isOther = (parameter: string) => /^\s*charset=(?!\s*"?utf-?8"?\s*$)/.test(parameter)

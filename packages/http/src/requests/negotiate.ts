@@ -13,6 +13,15 @@ export const acceptWeights = (header: string): ReadonlyMap<string, number> => {
   return found
 }
 
+/**
+ * A header's value, once where a client repeats it: some merge two spellings of a name, such as Claude Code those of
+ * MCP-Protocol-Version. Different values stay as they are.
+ */
+export const withoutRepeats = (value: string): string => {
+  const [first = "", ...others] = value.split(/\s*,\s*/)
+  return others.every((other) => other === first) ? first : value
+}
+
 /** Whether a client takes gzip, by its Accept-Encoding (RFC 9110 section 12.5.3). */
 export const acceptsGzip = (acceptEncoding: string | undefined): boolean => {
   if (acceptEncoding === undefined) return false
