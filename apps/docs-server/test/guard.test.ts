@@ -13,6 +13,9 @@ test.each([
   ["docs.example.org", undefined, true],
   ["DOCS.example.org:443", undefined, true],
   ["named.example", undefined, true],
+  ["localhost.:4001", "http://localhost.:4001", true],
+  ["named.example.", "https://docs.example.org.", true],
+  ["localhost..", undefined, false],
   ["evil.example", undefined, false],
   ["localhost.evil.example", undefined, false],
   ["127.0.0.1.evil.example", undefined, false],
@@ -35,7 +38,9 @@ test.each([
 test("on any other listener Host is checked only if names are set, and every Origin is allowed", () => {
   const open = createGuard({ listenHost: "0.0.0.0", baseUrl, allowedHosts: [] })
   expect([open("anything", "https://evil.example"), open(undefined, undefined)]).toEqual([true, true])
-  const named = createGuard({ listenHost: "::", baseUrl, allowedHosts: ["named.example"] })
+  const named = createGuard({ listenHost: "::", baseUrl, allowedHosts: ["named.example", "docs.svc.cluster.local."] })
+  for (const name of ["named.example.", "docs.svc.cluster.local.:4001", "docs.svc.cluster.local"])
+    expect(named(name, undefined)).toBe(true)
   expect(named("named.example:8080", "https://evil.example")).toBe(true)
   expect(named("docs.example.org", undefined)).toBe(true)
   expect(named("evil.example", undefined)).toBe(false)

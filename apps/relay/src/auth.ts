@@ -68,7 +68,8 @@ export const createSignedSessionAuthPlugin = (verifier: Verifier): HttpAuthPlugi
   },
 })
 
-const hostOf = (url: string): string => URL.parse(url)?.hostname ?? ""
+// A dot at the end makes a name absolute; it is the same name.
+const hostOf = (url: string): string => URL.parse(url)?.hostname.replace(/\.$/, "") ?? ""
 
 /** Throws `invalid_request` for an Origin that no browser sends (RFC 6454: the origin of a URL, or `null`). */
 const checkOrigin = (origin: string | undefined): void => {

@@ -156,8 +156,9 @@ test("an unprotected relay serves only requests with this machine as Host and Or
     const [, status, code = ""] = /^HTTP\/1\.1 (\d+)(?:[^]*?\r\nx-error-code: (\S+))?/i.exec(answer) ?? []
     return `${status} ${code}`
   }
-  for (const host of ["localhost", "LOCALHOST:1", "127.0.0.1:4002", "127.8.9.1", "[::1]:80"]) {
+  for (const host of ["localhost", "LOCALHOST:1", "localhost.:4002", "127.0.0.1:4002", "127.8.9.1", "[::1]:80"]) {
     expect(await send({ host })).toBe("200 ")
+    expect(await send({ host, origin: "http://localhost.:3000" })).toBe("200 ")
     expect(await send({ host, origin: "http://localhost:3000" })).toBe("200 ")
     expect(await send({ host, origin: "https://evil.example" })).toBe("403 forbidden")
     expect(await send({ host, origin: "null" })).toBe("403 forbidden")
