@@ -151,6 +151,7 @@ test("the log has the reason of each failed call: status, refused connection, ti
       () => raw("<html>"),
     ),
   ).toEqual(["ECONNRESET", "the body isn't a JSON-RPC response to the call"])
+  expect(await reasons(() => ({ write: "SSH-2.0-OpenSSH_9.9\r\n", after: "keep" }))).toEqual(["HTTPParserError"])
 })
 
 test("if no provider responds, the error is the last failure, without an address", async () => {

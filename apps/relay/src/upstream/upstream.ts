@@ -184,7 +184,8 @@ export const createUpstream = (url: string, report: Report = () => {}): Upstream
           },
           onResponseError: (_controller, error) => {
             abort = undefined
-            fail("transport-error", "code" in error ? String(error.code) : error.name)
+            // The parser's error has a code that may be undefined.
+            fail("transport-error", "code" in error && typeof error.code === "string" ? error.code : error.name)
           },
         },
       )
