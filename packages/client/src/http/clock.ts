@@ -20,7 +20,7 @@ export const systemClock: Clock = {
         resolve()
       }
       const timer = setTimeout(end, Math.min(ms, longestDelayMs))
-      if (signal?.aborted === true) end()
+      if (signal?.aborted) end()
       else signal?.addEventListener("abort", end)
     }),
   random: Math.random,

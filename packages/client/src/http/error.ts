@@ -68,7 +68,7 @@ export const aboutSubmission = (error: SvcError, submissionState: SubmissionStat
 }
 
 /** An error that the library raises itself. */
-export const ownError = (code: string, message: string, more: Partial<Facts> = {}): SvcError =>
+export const ownError = (code: string, message: string, more?: Partial<Facts>): SvcError =>
   new SvcError({ status: 0, code, message, ...more })
 
 /** Wraps anything that was thrown as an SvcError. An error of another realm isn't an instance of this one's Error. */

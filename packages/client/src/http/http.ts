@@ -67,10 +67,10 @@ const exchange = async (fetch: Fetch, call: Call, signal: AbortSignal): Promise<
 }
 
 /** Sends a request and reads the complete response. Throws SvcError: `network-error`, `timeout`, `aborted`. */
-export const request = async (fetch: Fetch, clock: Clock, call: Call): Promise<Answer> => {
+export const request = async (fetch: Fetch | undefined, clock: Clock, call: Call): Promise<Answer> => {
   const where = new URL(call.url).origin
   const throwIfAborted = (): void => {
-    if (call.signal?.aborted === true) throw ownError("aborted", "Aborted")
+    if (call.signal?.aborted) throw ownError("aborted", "Aborted")
   }
   throwIfAborted()
   const leaving = new AbortController()
@@ -83,7 +83,8 @@ export const request = async (fetch: Fetch, clock: Clock, call: Call): Promise<A
   }
   void clock.sleep(call.timeoutMs, leaving.signal).then(expire)
   try {
-    return await exchange(fetch, call, leaving.signal)
+    // The global one is looked up at each call, because a page may replace it.
+    return await exchange(fetch ?? globalThis.fetch, call, leaving.signal)
   } catch (cause) {
     if (isLate) {
       throw ownError("timeout", `${where} sent no response in ${call.timeoutMs / 1000} s`, { retryable: true })

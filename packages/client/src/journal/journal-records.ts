@@ -44,17 +44,14 @@ export const createRecords = (store: Store) => {
     return inStore(() => Promise.reject(Error(`It refuses "${id}"`)))
   }
 
-  const list = async ({ open = false }: { readonly open?: boolean | undefined } = {}) => {
+  const list = async ({ open }: { readonly open?: boolean | undefined } = {}) => {
     const records = (await inStore(store.list)).map((record) => inspect(record, record.id ?? ""))
     return records.flatMap((record): readonly (PaymentRecord | DamagedRecord)[] =>
       record.state === "forgotten" || (open && record.state !== "open") ? [] : [record],
     )
   }
 
-  const forget = async (
-    id: string,
-    { force = false }: { readonly force?: boolean | undefined } = {},
-  ): Promise<void> => {
+  const forget = async (id: string, { force }: { readonly force?: boolean | undefined } = {}): Promise<void> => {
     const record = await look(id)
     if (record === undefined) return
     const { state, version } = record

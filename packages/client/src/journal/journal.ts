@@ -24,8 +24,6 @@ export type JournalOptions = Shared & {
   readonly clock?: Clock | undefined
 }
 
-const unknown = async (): Promise<undefined> => undefined
-
 export type SubmitOnceOptions = Shared &
   Omit<LoopOptions, "clock" | "minContextSlot"> & {
     /**
@@ -99,8 +97,8 @@ const working = new Map<string, string>()
 export const createJournal = ({
   relay,
   store,
-  allowRelay = false,
-  genesisHash = unknown,
+  allowRelay,
+  genesisHash = async () => undefined,
   clock = systemClock,
 }: JournalOptions) => {
   const records = createRecords(store)
@@ -168,10 +166,10 @@ export const createJournal = ({
       } catch (error) {
         // The simulation also fails if another process has just paid.
         if ((await read(id))?.version !== record?.version) continue
-        throw options.signal?.aborted === true ? givenUp((error as SvcError).message) : error
+        throw options.signal?.aborted ? givenUp((error as SvcError).message) : error
       }
       const { base64, signature, facts } = prepared.payment
-      if (options.signal?.aborted === true) throw givenUp("Aborted")
+      if (options.signal?.aborted) throw givenUp("Aborted")
       const twinOf = async (): Promise<string | undefined> =>
         (await list()).find((one) => one.id !== id && "signature" in one && one.signature === signature)?.id
       const stored = await twinOf()

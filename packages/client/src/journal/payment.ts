@@ -133,9 +133,9 @@ export const readVerified = async (transaction: Transaction) => {
 
 /** Reads what a signed transaction pays for. Throws as `readVerified` does, or `journal-unavailable`. */
 export const readPayment = async (transaction: Transaction): Promise<SignedPayment> => {
-  const { payer, payerKey: _payerKey, instructions, ...wire } = await readVerified(transaction)
+  const { payer, instructions, ...wire } = await readVerified(transaction)
   const counted = instructions.filter(({ program }) => program !== computeBudget)
-  const text = JSON.stringify([payer, counted.map(({ data, ...rest }) => ({ ...rest, data: toBase64(data) }))])
+  const text = JSON.stringify([payer, counted.map((one) => ({ ...one, data: toBase64(one.data) }))])
   const hash = await subtleCrypto()?.digest("SHA-256", new TextEncoder().encode(text))
   if (hash === undefined) {
     throw refusal("journal-unavailable", "Nothing was stored or sent: crypto.subtle needs https or localhost")

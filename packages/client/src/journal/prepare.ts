@@ -37,7 +37,7 @@ export const retry = async <Value>(
       return await call()
     } catch (thrown) {
       // An earlier error says more than that this call was aborted.
-      if (signal?.aborted === true && last !== undefined) throw last
+      if (signal?.aborted && last !== undefined) throw last
       last = asSvcError(thrown, "lookup-failed", "The look-up failed")
       if (!last.retryable || failures >= tries) throw last
       await clock.sleep(pauseAfter(failures, last.retryAfterMs, clock), signal)
@@ -90,12 +90,6 @@ export const prepare = async (
   const ask = <Value>(call: () => Promise<Value>): Promise<Value> => retry(call, { ...options, tries: 5 })
   const view = () => ask(() => finalView(relay, abortable))
 
-  const accept = async (payment: SignedPayment, blockhash: string): Promise<void> => {
-    if (payment.blockhash !== blockhash) {
-      throw refusal("wrong-blockhash", "The transaction must use the blockhash of build()")
-    }
-    await check(payment)
-  }
   const look = (signature: string, tip?: bigint) =>
     ask(async () => {
       const answer = await relay.signatureStatus({ signature, searchTransactionHistory: true, ...abortable })
@@ -139,16 +133,20 @@ export const prepare = async (
     ])
     const { blockhash, lastValidBlockHeight, contextSlot } = latest
     const payment = await readPayment(await source({ blockhash, lastValidBlockHeight }))
-    await accept(payment, blockhash)
+    if (payment.blockhash !== blockhash) {
+      throw refusal("wrong-blockhash", "The transaction must use the blockhash of build()")
+    }
+    await check(payment)
     // A builder may hand out a transaction that was sent already: another id's, or one that the wallet sent by itself.
-    const { isMine } =
-      options.skipPreflight === true ? { isMine: true } : await simulate(payment, { minContextSlot: contextSlot })
+    const { isMine } = options.skipPreflight
+      ? { isMine: true }
+      : await simulate(payment, { minContextSlot: contextSlot })
     // The relay may report a height that is too low.
     const end = later(lastValidBlockHeight, finalizedHeight + blockhashAge)
     return { payment, finalizedHeight, lastValidBlockHeight: end, minContextSlot: contextSlot, isMine }
   }
 
-  await accept(source, source.blockhash)
+  await check(source)
   const { signature } = source
   const [{ status, contextSlot }, latest, { height: finalizedHeight }] = await Promise.all([
     look(signature),

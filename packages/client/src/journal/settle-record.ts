@@ -27,10 +27,9 @@ type SettleOptions = Shared &
     readonly resend?: boolean
   }
 
-type Settler = {
+type Settler = Shared & {
   readonly relay: Relay
   readonly records: Pick<Records, "write">
-  readonly allowRelay: boolean
   readonly genesisHash: () => Promise<string | undefined>
   readonly clock: Clock
 }
@@ -63,7 +62,7 @@ export const createSettler = ({ relay, records, allowRelay, genesisHash, clock }
   /** Finds out what became of a stored attempt and stores a final result. With `resend` it also sends the bytes again. */
   return async (
     record: PaymentRecord,
-    { isMine = false, resend = true, ...options }: SettleOptions,
+    { isMine, resend = true, ...options }: SettleOptions,
   ): Promise<PaymentOutcome> => {
     const { state, signature, transaction, slot = "0", err = null } = record
     switch (state) {

@@ -41,8 +41,7 @@ const askerOf =
     { query = {}, body }: { readonly query?: object; readonly body?: unknown } = {},
   ): Promise<Answer> => {
     const url = `${base}${path}${queryOf(query)}`
-    // The global one is looked up at each call, because a page may replace it.
-    const answer = await request(fetch ?? globalThis.fetch, clock, { url, method, bearer: key, body, timeoutMs })
+    const answer = await request(fetch, clock, { url, method, bearer: key, body, timeoutMs })
     if (answer.status < 200 || answer.status >= 300 || answer.body === undefined) throw errorOf(answer)
     // The platform's tests check its responses against the document that these types are generated from.
     return answer.body as Answer

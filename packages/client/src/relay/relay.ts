@@ -99,7 +99,7 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
     timeoutMs = readTimeoutMs,
   ): Promise<unknown> => {
     const call = { url: `${url}/transactions/v1/${route}`, method: "POST", body, timeoutMs, signal } as const
-    const post = (bearer: string) => request(fetch ?? globalThis.fetch, clock, { ...call, bearer })
+    const post = (bearer: string) => request(fetch, clock, { ...call, bearer })
     const token = await tokenOf(session.token)
     let answer = await post(token)
     const { renew } = session

@@ -66,9 +66,9 @@ export type Knowledge = {
   /** The highest slot that the provider had named by the first look: the bytes and their blockhash existed then. */
   readonly tip: bigint
   /** No blockhash that existed at the first look is valid in a higher block. */
-  readonly bound: bigint | undefined
+  readonly bound?: bigint
   /** A final block that is too high for the transaction, unless its blockhash is still valid. */
-  readonly over: { readonly height: bigint; readonly slot: bigint } | undefined
+  readonly over?: { readonly height: bigint; readonly slot: bigint } | undefined
   /** The blockhash was unknown when it was asked for before this row of look-ups. */
   readonly isForgotten: boolean
   /** How many look-ups searched the history up to `over` and found nothing, each after the blockhash was found unknown. */
@@ -76,8 +76,8 @@ export type Knowledge = {
   /** The slot of the last of them. */
   readonly absentUpTo: bigint
   /** The last refusal of a send. */
-  readonly refusal: SvcError | undefined
-  readonly lastError: SvcError | undefined
+  readonly refusal?: SvcError
+  readonly lastError?: SvcError
 }
 
 /** For how many blocks after its last one a provider is trusted to find a transaction. */
@@ -94,13 +94,9 @@ export const nothingKnown = (
   status: null,
   wasConfirmed: false,
   tip: 0n,
-  bound: undefined,
-  over: undefined,
   isForgotten: false,
   absences: 0,
   absentUpTo: 0n,
-  refusal: undefined,
-  lastError: undefined,
 })
 
 /** The greater one. */

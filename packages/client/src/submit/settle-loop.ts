@@ -120,7 +120,7 @@ export const settleWith = (
   start: Knowledge,
 ): Promise<Outcome> => {
   const { base64, rebroadcastMs = usualRebroadcastMs, onStep, signal, clock = systemClock } = options
-  const proofMs = options.isProvenHeight === true ? lookMs : doubtMs
+  const proofMs = options.isProvenHeight ? lookMs : doubtMs
   const ended = new AbortController()
   const over = ended.signal
   const abortable = { signal: over }
@@ -206,7 +206,7 @@ export const settleWith = (
   }
 
   let decide = (): void => {}
-  if (signal?.aborted === true) return Promise.resolve(giveUp(start))
+  if (signal?.aborted) return Promise.resolve(giveUp(start))
   return new Promise<Outcome>((resolve, reject) => {
     const end = (outcome: Outcome): void => {
       if (over.aborted) return
