@@ -8,13 +8,7 @@ import { Agent, fetch } from "undici"
 import manifest from "../package.json" with { type: "json" }
 import { createAdmission } from "./admission.ts"
 import { createApp } from "./app.ts"
-import {
-  createLoopbackAuthPlugin,
-  createProxyWarning,
-  createSignedSessionAuthPlugin,
-  type HttpAuthPlugin,
-  type ProxyWarning,
-} from "./auth.ts"
+import { createLoopbackAuthPlugin, createProxyWarning, createSignedSessionAuthPlugin } from "./auth.ts"
 import { describeChain, createChain } from "./chain.ts"
 import { type Config, readConfig } from "./config.ts"
 import { createMetering } from "./usage/metering.ts"
@@ -27,17 +21,7 @@ import { createDelivery, createPostUsage } from "./usage/delivery.ts"
 
 const { version } = manifest
 
-type Auth = {
-  readonly auth: HttpAuthPlugin
-  /** Called for each request of an unprotected relay. */
-  readonly onUnprotected?: ProxyWarning
-  /** Whether tokens can be verified, if they are required. */
-  readonly keysKnown: () => boolean
-  /** The age of the keys from their URL, in seconds. */
-  readonly keysAge: () => number | undefined
-}
-
-const chooseAuth = (config: Config, log: Logger, { now, wallClock }: Runtime): Auth => {
+const chooseAuth = (config: Config, log: Logger, { now, wallClock }: Runtime) => {
   const { jwksUrl, issuer, audiences } = config
   let fetchedAt: number | undefined
   // All requests share the keys, so no request's trace has the fetch.
@@ -58,6 +42,7 @@ const chooseAuth = (config: Config, log: Logger, { now, wallClock }: Runtime): A
     return {
       auth: createSignedSessionAuthPlugin(createVerifier({ keys, issuer, audiences, now: wallClock })),
       keysKnown: () => keys.current() !== undefined,
+      /** In seconds, of those from a URL. */
       keysAge: () => (fetchedAt === undefined ? undefined : (now() - fetchedAt) / 1000),
     }
   }

@@ -34,22 +34,19 @@ const decoded = (text: string): Uint8Array => {
   return Uint8Array.from(bytes)
 }
 
-/** Turns any error of a codec into an error of the caller. */
-const attempt = <T>(problem: string, run: () => T): T => {
-  try {
-    return run()
-  } catch {
-    throw invalidParams(problem)
-  }
-}
-
 /**
  * Reads the message at the start of these bytes, and ignores what follows, as validators do. Rejects bytes that don't encode
  * back to themselves, because the VM's native code ends the process on bytes that it can't decode.
  */
 const readMessage = (bytes: kit.ReadonlyUint8Array): Pick<Wire, "message" | "messageBytes"> => {
-  const message = attempt<Message>(unreadable, () => messages.decode(bytes))
-  const messageBytes = attempt(unreadable, () => messages.encode(message))
+  let message: Message
+  let messageBytes: kit.ReadonlyUint8Array
+  try {
+    message = messages.decode(bytes)
+    messageBytes = messages.encode(message)
+  } catch {
+    throw invalidParams(unreadable)
+  }
   if (message.version === 1 && message.configMask >>> configBits !== 0) {
     throw invalidParams(`${unreadable}: unknown bits in its config mask`)
   }
