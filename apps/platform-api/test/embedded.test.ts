@@ -60,14 +60,23 @@ test("a damaged database is named with its folder, and the next step is a backup
   const first = await startReplica(env)
   first.program.kill("SIGTERM")
   await first.program.exited
-  truncateSync(join(place.folder, "data/database/global/pg_control"), 100)
-  const second = startProgram([], { ...env, PORT: "0" })
-  expect(await second.exited).toBe(1)
-  expect(JSON.parse(second.stderr())).toMatchObject({
-    reason: `the embedded database in ${env["SVC_DATA_DIR"]} can't be opened`,
-    setting: "SVC_DATA_DIR",
-    next: expect.stringMatching(/restore a backup into a new folder/),
-  })
+  const files = join(place.folder, "data/database")
+  // PGlite aborts, then throws an Error of its own, then an object that is no Error.
+  const damages = [
+    () => truncateSync(join(files, "global/pg_control"), 100),
+    () => truncateSync(join(files, "PG_VERSION"), 0),
+    () => chmodSync(join(files, "PG_VERSION"), 0),
+  ]
+  for (const damage of damages) {
+    damage()
+    const second = startProgram([], { ...env, PORT: "0" })
+    expect(await second.exited).toBe(1)
+    expect(JSON.parse(second.stderr())).toMatchObject({
+      reason: `the embedded database in ${env["SVC_DATA_DIR"]} can't be opened`,
+      setting: "SVC_DATA_DIR",
+      next: expect.stringMatching(/restore a backup into a new folder/),
+    })
+  }
 })
 
 test("a folder that others can write to is closed before it is used", () => {

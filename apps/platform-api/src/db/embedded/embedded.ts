@@ -75,8 +75,8 @@ export const openEmbeddedDatabase = async ({
     client = await openFolder(folder)
   } catch (error) {
     lock.release()
-    // Of damaged files and of a full disk PGlite says only that it was aborted.
-    if (!(error instanceof WebAssembly.RuntimeError)) throw error
+    // Node's errors of files name the fault. Of damaged files and of a full disk PGlite says only that it failed.
+    if (error instanceof Error && "syscall" in error) throw error
     const next =
       "Free space if its disk is full. Otherwise restore a backup into a new folder, and set SVC_DATA_DIR to it."
     throw new SetupError(`the embedded database in ${folder} can't be opened`, "SVC_DATA_DIR", next, error)
