@@ -62,3 +62,11 @@ test.each(["svc_ak_x\ny", "svc_ak_x\u200b", "\ufeffsvc_ak_x\0", "“svc_ak_x”"
     expect(received.map(({ headers }) => headers["authorization"])).toEqual([sent, sent])
   },
 )
+
+test.each([undefined, "", "api.example", "ftp://api.example", "https://a:b@api.example", "https://api.example/?x"])(
+  "the URL %s is an error that names the option",
+  (url) => {
+    const apiUrl = url as string
+    expect(() => createPlatform({ apiUrl })).toThrow("apiUrl must be an http or https URL without user, query")
+  },
+)

@@ -130,7 +130,7 @@ export const errorOf = ({ url, status, header, body }: Answer): SvcError => {
 
 /** A service's URL without a trailing slash. Throws TypeError unless it is an http or https URL. */
 export const baseUrl = (text: string, name: string): string => {
-  const { href } = new URL(text)
+  const href = URL.canParse(text) ? new URL(text).href : ""
   if (!/^https?:\/\/[^@/]+\/[^?#]*$/.test(href)) {
     throw new TypeError(`${name} must be an http or https URL without user, query or fragment`)
   }
