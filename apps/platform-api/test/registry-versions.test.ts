@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from "vitest"
+import document from "../openapi.json" with { type: "json" }
 import { CompilerBusy, createCompiler } from "../src/compiler/compiler.ts"
 import { deprecate, unpublish } from "../src/operator/publish.ts"
 import { createRegistry } from "../src/registry/registry.ts"
@@ -96,6 +97,8 @@ test("differ as readers see it: by default the last two, or two named ones in ei
   expect(await between(2, 1)).toMatchObject({ verdict: "breaking" })
   expect(await between(1, 1)).toEqual({ from: 1, to: 1, verdict: "none", bump: "none", changes: [] })
   expect((await get("/api/registry/orders/diff?to=2")).body).toMatchObject({ from: 1, to: 2 })
+  const { parameters } = document.paths["/api/registry/{name}/diff"].get
+  expect(parameters.find(({ name }) => name === "from")?.description).toContain("Default: the version before `to`")
 })
 
 test("have modules in each language, each with its media type, an ETag and stable bytes", async () => {

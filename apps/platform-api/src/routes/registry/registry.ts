@@ -13,16 +13,17 @@ import { answer, asked, count, ofStack, readingAs, registryRead, send } from "./
 import { astAnswer, detail, diffAnswer, namePath, schemaAnswer, versionsAnswer } from "./schemas.ts"
 import { changeRoutes } from "./changes.ts"
 
-const version = z
-  .string()
-  .regex(/^\d+$/, "must be a version's number")
-  // A number that no version can have is simply not found.
-  .transform((digits) => Math.min(Number(digits), 2_147_483_647))
-  .optional()
-  .meta({ type: "integer", minimum: 1, description: "A version's number. Default: the latest" })
+const versionOr = (usual: string) =>
+  z
+    .string()
+    .regex(/^\d+$/, "must be a version's number")
+    // A number that no version can have is simply not found.
+    .transform((digits) => Math.min(Number(digits), 2_147_483_647))
+    .optional()
+    .meta({ type: "integer", minimum: 1, description: `A version's number. Default: ${usual}` })
 
-const versionQuery = z.object({ version })
-export const diffQuery = z.object({ from: version, to: version })
+const versionQuery = z.object({ version: versionOr("the latest") })
+export const diffQuery = z.object({ from: versionOr("the version before `to`"), to: versionOr("the latest") })
 const typesQuery = versionQuery.extend({ language: z.enum(languages).default("typescript") })
 
 const modules = {
