@@ -7,6 +7,7 @@ import facts from "../apps/docs-server/facts.json" with { type: "json" }
 import { originsPerKey } from "../apps/platform-api/src/db/schema/index.ts"
 import { routes } from "../apps/relay/src/routes/table.ts"
 import { services } from "../infra/services.ts"
+import { requestIdHeader } from "../packages/http/src/index.ts"
 import { makeFacts } from "../scripts/facts.ts"
 
 const root = join(import.meta.dirname, "..")
@@ -59,6 +60,16 @@ test("pages contain no handwritten numbers of the code, and other texts have the
     )
   })
   expect(wrong).toEqual([])
+})
+
+test.each(["docs-server", "relay", "platform-api"])("the document of %s says which X-Request-Id is kept", (app) => {
+  const described: unknown[] = []
+  JSON.parse(read(`apps/${app}/openapi.json`), (key, value: object) => {
+    if (key === "X-Request-Id" && !("$ref" in value)) described.push(value)
+    return value
+  })
+  expect(described.length).toBeGreaterThan(0)
+  for (const header of described) expect(header).toEqual(requestIdHeader)
 })
 
 test("each port of a service in a text is its default", () => {

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { requestIdHeader } from "@svc/http"
 import { createRoute, errorResponses, openApiDocument } from "@svc/openapi"
 import type { MiddlewareHandler } from "hono"
 import { networks } from "./chain.ts"
@@ -99,7 +100,7 @@ const everywhere = (Object.keys(errors.rows) as ErrorCode[]).filter((code) => !n
 
 const header = (text: string, type: "string" | "integer" = "string") => ({ description: text, schema: { type } })
 export const headers = {
-  "X-Request-Id": header("The id of the request. A well-formed one from the caller is kept."),
+  "X-Request-Id": requestIdHeader,
   "X-Svc-Upstream-Attempted": header("`true` once the provider is called, else `false`."),
 }
 const errorHeaders = { ...headers, "X-Error-Code": header("The `code` of the body.") }

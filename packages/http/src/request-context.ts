@@ -96,6 +96,13 @@ export type RequestLogOptions = {
 export const sentRequestId = ({ headers }: IncomingMessage): string | undefined =>
   /^[\w.-]{8,64}$/.exec(String(headers["x-request-id"] ?? ""))?.[0]
 
+/** How each service's document describes `X-Request-Id`. */
+export const requestIdHeader = {
+  description:
+    "Identifies the request in the service's log. A caller's own id of 8 to 64 letters, digits, `_`, `.` or `-` is kept",
+  schema: { type: "string" },
+} as const
+
 /** What the line of every request has. */
 export const requestLine = (
   request_id: string,

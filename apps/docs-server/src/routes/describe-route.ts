@@ -1,4 +1,4 @@
-import type { HttpEnv } from "@svc/http"
+import { type HttpEnv, requestIdHeader } from "@svc/http"
 import { errorResponses, type OpenAPIHono, z } from "@svc/openapi"
 import { type ErrorCode, errors } from "../errors.ts"
 
@@ -28,7 +28,7 @@ const header = (description: string, type: "string" | "integer" = "string") => (
 
 /** Response headers. The server sets the first one, pages and errors the second, errors the third. */
 export const headers = {
-  "X-Request-Id": header("Identifies the request in the service's log. It is the caller's own if one was sent."),
+  "X-Request-Id": requestIdHeader,
   Link: header(
     'Of a page: the page map (rel="describedby") and this document (rel="service-desc"). Of an error: what explains its code (rel="help").',
   ),

@@ -1,7 +1,7 @@
 // The document of a route has the headers that its middleware, and the helpers that it names, read or set.
 import { createRoute as createDocumented, type DocumentedRoute } from "@svc/openapi"
 import type { Context, MiddlewareHandler } from "hono"
-import { matchesETag } from "@svc/http"
+import { matchesETag, requestIdHeader } from "@svc/http"
 import type { AppEnv } from "../auth/guard.ts"
 import { errors } from "../errors.ts"
 import { tagOf } from "../registry/answer.ts"
@@ -11,10 +11,7 @@ const text = { type: "string" } as const
 
 /** Every response header that the document describes. */
 export const headers = {
-  "X-Request-Id": {
-    description: "Identifies the request in the service's log. It is the caller's own if one was sent",
-    schema: text,
-  },
+  "X-Request-Id": requestIdHeader,
   "X-Error-Code": { description: "The code in the body", schema: text },
   "Retry-After": { description: "Seconds to wait before a retry", schema: { type: "integer", minimum: 1 } },
   "WWW-Authenticate": { description: 'Bearer, with error="invalid_token" if a key was sent', schema: text },
