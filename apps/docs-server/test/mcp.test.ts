@@ -271,7 +271,8 @@ test.each(["1999-01-01", "2099-01-01", "latest", "undefined", ""])(
 
 test("headers that a client repeats count once, as merged spellings of a name send them", async () => {
   const version = (value: string) => ({ "mcp-protocol-version": value })
-  const search = ["tools/call", { name: "search_docs", arguments: { query: "x" } }, "search_docs, search_docs"] as const
+  const name = "search_docs"
+  const search = ["tools/call", { name, arguments: { query: "x" } }, `${name}, ${name}`] as const
   const repeated = { ...version("2026-07-28,2026-07-28"), "mcp-method": "tools/call, tools/call" }
   const stream = (value: string) =>
     fetch(`${server.url}/mcp`, { method: "HEAD", headers: { accept: "text/event-stream", ...version(value) } })
