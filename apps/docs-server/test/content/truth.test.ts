@@ -89,7 +89,7 @@ test("agents.md has every documented error of a sign-up", () => {
   )
 })
 
-test("agents.md has every path for people alone and for agents, and skill.md those of an agent's own keys", () => {
+test("agents.md has every path for people alone and for agents, and skill.md every path that an agent can use", () => {
   type Operations = Record<string, { "x-access": { callers: string[] } }>
   const pathsOf = (isMeant: (callers: string[]) => boolean): string[] =>
     Object.entries<Operations>(platform.paths)
@@ -106,7 +106,8 @@ test("agents.md has every path for people alone and for agents, and skill.md tho
   const open = pathsOf((callers) => callers.includes("agent"))
   expect(open.filter((path) => !isTold(path))).toEqual([])
   const skill = below("skill.md", "Endpoints")
-  expect(open.filter((path) => path.startsWith("/api/agents/me") && !skill.includes(`${path}\``))).toEqual([])
+  const usable = pathsOf((callers) => callers.includes("agent") || callers.includes("anyone"))
+  expect(usable.filter((path) => /^\/(?:api|ws)\//.test(path) && !skill.includes(`${path}\``))).toEqual([])
 })
 
 test("limits.md has the default of every setting that it names", () => {
