@@ -81,6 +81,12 @@ test("each port of a service in a text is its default", () => {
   expect(wrong).toEqual([])
 })
 
+test("configuration.md has the variable of each port under `pnpm start`", () => {
+  const page = read("apps/docs-server/content/configuration.md")
+  const rows = services.map(({ portVariable, defaultPort }) => `| \`${portVariable}\` | \`${defaultPort}\` |`)
+  expect(rows.filter((row) => !page.includes(row))).toEqual([])
+})
+
 test("texts that say how many origins a publishable key has are right", () => {
   const files = tracked.filter((file) => /^apps\/(?:docs-server\/content|platform-api\/src|cli\/src)\//.test(file))
   const wrong = files.flatMap((file) =>
