@@ -8,9 +8,9 @@ CREATE TABLE "agent_profiles" (
 	"disabled_at" timestamp (3) with time zone,
 	"disabled_message" text,
 	CONSTRAINT "agent_profiles_slug_unique" UNIQUE("slug"),
-	CONSTRAINT "agent_profiles_disabled_message" CHECK (char_length("agent_profiles"."disabled_message") between 1 and 500),
+	CONSTRAINT "agent_profiles_disabled_message" CHECK (octet_length("agent_profiles"."disabled_message") between 1 and 2000),
 	CONSTRAINT "agent_profiles_slug" CHECK ("agent_profiles"."slug" ~ '^agt_[0-9a-hjkmnp-tv-z]{10}$'),
-	CONSTRAINT "agent_profiles_display_name" CHECK (char_length("agent_profiles"."display_name") between 1 and 64),
+	CONSTRAINT "agent_profiles_display_name" CHECK (octet_length("agent_profiles"."display_name") between 1 and 256),
 	CONSTRAINT "agent_profiles_status" CHECK ("agent_profiles"."status" in ('active', 'disabled'))
 );
 --> statement-breakpoint
@@ -37,7 +37,7 @@ CREATE TABLE "api_keys" (
 	CONSTRAINT "api_keys_prefix" CHECK ("api_keys"."prefix" in ('svc_ak_', 'svc_pk_', 'svc_sk_')),
 	CONSTRAINT "api_keys_class" CHECK ("api_keys"."key_class" = case "api_keys"."prefix" when 'svc_pk_' then 'publishable' else 'secret' end),
 	CONSTRAINT "api_keys_last_four" CHECK ("api_keys"."last_four" ~ '^[0-9A-Za-z]{4}$'),
-	CONSTRAINT "api_keys_name" CHECK (char_length("api_keys"."name") between 1 and 64),
+	CONSTRAINT "api_keys_name" CHECK (octet_length("api_keys"."name") between 1 and 256),
 	CONSTRAINT "api_keys_origins" CHECK (case "api_keys"."key_class" when 'publishable' then coalesce(cardinality("api_keys"."origin_allowlist"), 0) = 1 else "api_keys"."origin_allowlist" is null end),
 	CONSTRAINT "api_keys_disabled_by" CHECK ("api_keys"."disabled_by" in ('owner', 'operator')),
 	CONSTRAINT "api_keys_replaced" CHECK ("api_keys"."replaced_by" is null or ("api_keys"."replaced_by" > "api_keys"."id" and "api_keys"."expires_at" is not null))

@@ -1,7 +1,7 @@
 import { recogniseKey } from "@svc/keys"
 import { describe, expect, test } from "vitest"
 import { forgetSignups } from "../src/auth/accounts.ts"
-import { testService, untilServed } from "./service.ts"
+import { serviceInTest, testService, untilServed } from "./service.ts"
 
 const minuteMs = 60_000
 const patience = { timeout: 20_000, interval: 50 }
@@ -234,4 +234,17 @@ describe("the sign-up limit", () => {
     for (let i = 0; i < 3; i++) expect((await signUp("192.0.2.4")).status).toBe(201)
     expect((await signUp("192.0.2.4")).status).toBe(429)
   })
+})
+
+test("names of 64 characters are stored where the database counts bytes, as Debian's own does in a container", async () => {
+  const one = await serviceInTest("postgres")
+  await one.database().query("create database bytes encoding 'SQL_ASCII' locale 'C' template template0", [])
+  const url = new URL(one.databaseUrl)
+  url.pathname = "/bytes"
+  const service = await serviceInTest("postgres", { DATABASE_URL: url.href })
+  const name = "😀".repeat(64)
+  const { status, body } = await service.call("POST", "/api/agents/signup", { body: { display_name: name } })
+  expect([status, body.display_name]).toEqual([201, name])
+  const minted = await service.call("POST", "/api/agents/me/keys", { key: body.api_key, body: { name } })
+  expect([minted.status, minted.body.name]).toEqual([201, name])
 })

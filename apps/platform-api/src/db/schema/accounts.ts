@@ -40,9 +40,10 @@ export const agentProfiles = pgTable(
     disabledMessage: text("disabled_message"),
   },
   (t) => [
-    check("agent_profiles_disabled_message", sql`char_length(${t.disabledMessage}) between 1 and 500`),
+    // In bytes, up to four a character: a database in SQL_ASCII has no characters.
+    check("agent_profiles_disabled_message", sql`octet_length(${t.disabledMessage}) between 1 and 2000`),
     check("agent_profiles_slug", sql`${t.slug} ~ '^agt_[0-9a-hjkmnp-tv-z]{10}$'`),
-    check("agent_profiles_display_name", sql`char_length(${t.displayName}) between 1 and 64`),
+    check("agent_profiles_display_name", sql`octet_length(${t.displayName}) between 1 and 256`),
     ...enumChecks(t.status),
   ],
 )
@@ -89,7 +90,7 @@ export const apiKeys = pgTable(
     check("api_keys_prefix", isOneOf(t.prefix, ["svc_ak_", "svc_pk_", "svc_sk_"])),
     check("api_keys_class", sql`${t.keyClass} = case ${t.prefix} when 'svc_pk_' then 'publishable' else 'secret' end`),
     check("api_keys_last_four", sql`${t.lastFour} ~ '^[0-9A-Za-z]{4}$'`),
-    check("api_keys_name", sql`char_length(${t.name}) between 1 and 64`),
+    check("api_keys_name", sql`octet_length(${t.name}) between 1 and 256`),
     check(
       "api_keys_origins",
       sql`case ${t.keyClass} when 'publishable' then coalesce(cardinality(${t.originAllowlist}), 0) = ${sql.raw(`${originsPerKey}`)} else ${t.originAllowlist} is null end`,
