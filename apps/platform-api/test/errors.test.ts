@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import committed from "../openapi.json" with { type: "json" }
+import { nameLength } from "../src/auth/name.ts"
 import { type ErrorCode, errors } from "../src/errors.ts"
 import { signUpBytes } from "../src/routes/accounts/agents.ts"
 import { sampleText } from "./registry/small-ast.ts"
@@ -14,6 +15,13 @@ test("every code of the table is documented for an operation", () => {
   // What no described operation can answer: other paths and methods do.
   const elsewhere = new Set(["not-found", "method-not-allowed"])
   expect(described).toEqual(Object.keys(errors.rows).filter((code) => !elsewhere.has(code)))
+})
+
+test("the document says how long a name may be, as its error does", () => {
+  const text = JSON.stringify(committed.paths)
+  const described = text.match(/"(?:display_name|name)":\{[^{}]*"description":"The name [^"]*"/g) ?? []
+  expect(described.length).toBeGreaterThan(6)
+  expect(described.filter((one) => !one.includes(nameLength))).toEqual([])
 })
 
 const own = "/api/agents/me/keys"

@@ -19,5 +19,6 @@ export const normaliseName = (text: string): string | undefined => {
   return Array.from(name).length <= 64 ? name : undefined
 }
 
+export const nameLength = "1 to 64 visible characters"
 /** The reason for a name that `normaliseName` rejects. */
-export const nameFault = "must have 1 to 64 visible characters, without control or direction marks, and no API key"
+export const nameFault = `must have ${nameLength}, without control or direction marks, and no API key`

@@ -327,13 +327,13 @@ export type PlatformHealth = {
 
 /** What a new agent may choose. */
 export type NewAgent = {
-  /** The name shown to people. Default: derived from the slug */
+  /** The name shown to people, 1 to 64 visible characters. Default: derived from the slug */
   readonly display_name?: string | null | undefined
 }
 
 /** What a new key may have. */
 export type NewKey = {
-  /** The name in the key list */
+  /** The name in the key list, 1 to 64 visible characters */
   readonly name?: string | null | undefined
   /** When it expires. Default: never for a secret key, after a year for a publishable key */
   readonly expires_in_days?: number | null | undefined
@@ -343,7 +343,7 @@ export type NewKey = {
 
 /** How to replace a key. */
 export type Rotation = {
-  /** Default: the old key's name */
+  /** The name in the key list, 1 to 64 visible characters. Default: the old key's name */
   readonly name?: string | null | undefined
   /** How long the old key stays valid; 0 ends it at once */
   readonly overlap_seconds?: number | null | undefined

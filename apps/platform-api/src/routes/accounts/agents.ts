@@ -3,7 +3,7 @@ import { json, z } from "@svc/openapi"
 import type { MiddlewareHandler } from "hono"
 import { signUp } from "../../auth/accounts.ts"
 import { type AppEnv, authenticated, policies } from "../../auth/guard.ts"
-import { nameFault, normaliseName } from "../../auth/name.ts"
+import { nameFault, nameLength, normaliseName } from "../../auth/name.ts"
 import { requestMs } from "../../db/database.ts"
 import { agentStatuses } from "../../db/schema/index.ts"
 import { errors, wrongField } from "../../errors.ts"
@@ -14,7 +14,7 @@ import { createRoute } from "../create-route.ts"
 const signUpBody = z.object({
   display_name: z
     .string()
-    .meta({ description: "The name shown to people. Default: derived from the slug" })
+    .meta({ description: `The name shown to people, ${nameLength}. Default: derived from the slug` })
     .optional()
     .transform((name) => (name === "" ? undefined : name)),
 })

@@ -1,6 +1,6 @@
 import { z } from "@svc/openapi"
 import { keyStatus, type StoredKey } from "../../auth/account-keys.ts"
-import { nameFault, normaliseName } from "../../auth/name.ts"
+import { nameFault, nameLength, normaliseName } from "../../auth/name.ts"
 import { normaliseOrigin } from "../../auth/origin.ts"
 import { originsPerKey } from "../../db/schema/index.ts"
 import { wrongField } from "../../errors.ts"
@@ -39,7 +39,8 @@ export const revoked = z.object({
   revoked: z.literal(true),
   remaining_secret_keys: z.int().meta({ description: "How many secret keys the account has left" }),
 })
-const nameOr = (usual: string) => z.string().default(usual).meta({ description: "The name in the key list" })
+const nameMeaning = `The name in the key list, ${nameLength}`
+const nameOr = (usual: string) => z.string().default(usual).meta({ description: nameMeaning })
 const maxDays = 3650
 const secretFields = {
   name: nameOr("rotation"),
@@ -93,7 +94,10 @@ export const expiryOf = ({ expires_in_days, expires_at }: Expiry, at: Date, usua
 
 const maxOverlapSeconds = 604_800
 export const rotateBody = z.strictObject({
-  name: z.string().optional().meta({ description: "Default: the old key's name" }),
+  name: z
+    .string()
+    .optional()
+    .meta({ description: `${nameMeaning}. Default: the old key's name` }),
   overlap_seconds: z
     .int(`must be an integer from 0 to ${maxOverlapSeconds}`)
     .min(0)
