@@ -35,6 +35,11 @@ const errorOf = async (response: Response): Promise<unknown> => {
   return [response.status, error.code]
 }
 
+test.each(["/", "/guides/one"])("%s is HTML for a browser, as the document says", async (path) => {
+  const { headers } = await get(path, { accept: "text/html" })
+  expect(headers.get("content-type")).toBe("text/html; charset=utf-8")
+})
+
 test("each operation is public, as its x-access says: Authorization never changes the status", async () => {
   const described = z.record(z.string(), z.record(z.string(), z.looseObject({ "x-access": accessSchema })))
   for (const [path, methods] of Object.entries(described.parse(committed.paths))) {

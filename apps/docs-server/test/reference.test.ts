@@ -21,6 +21,11 @@ test("every operation has an example with its response, and fits in 1,500 tokens
   expect(largest?.tokens).toBeLessThan(1500)
 })
 
+test("an operation lists every media type of its response", () => {
+  const { content } = ask(library, "fetch_page", { slug: "reference/platform/get-stack-types" })
+  expect(content).toContain("`200`: The module. `text/typescript` or `application/schema+json`.")
+})
+
 test("every parameter and field has a meaning, and no shared meaning is unused", async () => {
   const silent = [...library.corpus.pages.values()].flatMap(({ slug, markdown }) => {
     const rows = /^reference\/\w+\/./.test(slug) ? markdown.split("\n").filter((line) => line.startsWith("| `")) : []

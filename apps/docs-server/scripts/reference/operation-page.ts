@@ -125,9 +125,11 @@ const answers = ({ about }: Operation, lookup: Lookup): string =>
   Object.entries(about.responses)
     .filter(([status]) => isSuccess(status))
     .map(([status, { description, content: bodies = {} }]) => {
-      const [type = ""] = Object.keys(bodies)
+      const types = Object.keys(bodies)
+      const [type = ""] = types
       const table = type.includes("json") ? fieldTable(bodies[type]?.schema ?? {}, lookup, false) : ""
-      const kind = type === "" || type.startsWith("application/json") ? "" : ` \`${type}\`.`
+      const isJson = types.every((one) => one.startsWith("application/json"))
+      const kind = isJson ? "" : ` ${types.map((one) => `\`${one}\``).join(" or ")}.`
       return `\`${status}\`: ${description.replace(/\.?$/, ".")}${kind}\n${table === "" ? "" : `\n${table}\n`}`
     })
     .join("\n")

@@ -13,15 +13,16 @@ const errorResponse = z
     }),
   })
   .meta({
-    description: "Every response with an error status; from a well-formed JSON-RPC message on, errors are JSON-RPC's.",
+    description:
+      "Every response with an error status; from a well-formed JSON-RPC message on, errors are JSON-RPC's. Browsers get errors as HTML.",
   })
   .openapi("ErrorResponse")
 
 export const open = { "x-access": { callers: ["anyone" as const] } }
 
-export const text = (description: string, type: string) => ({
+export const text = (description: string, ...types: string[]) => ({
   description,
-  content: { [type]: { schema: z.string() } },
+  content: Object.fromEntries(types.map((type) => [type, { schema: z.string() }])),
 })
 
 const header = (description: string, type: "string" | "integer" = "string") => ({ description, schema: { type } })

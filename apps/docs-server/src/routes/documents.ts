@@ -24,6 +24,9 @@ const describe = (
 }
 const page = (path: string, operationId: string, summary: string, type: string, params?: z.ZodObject) =>
   describe("pages", path, operationId, summary, text("The text.", type), params)
+/** A page that is HTML for a request that prefers it. */
+const readable = (path: string, operationId: string, summary: string, params?: z.ZodObject) =>
+  describe("pages", path, operationId, summary, text("The page.", markdown, "text/html"), params)
 const data = (path: string, operationId: string, summary: string, schema: z.ZodType) =>
   describe("discovery", path, operationId, summary, json("The document.", schema))
 const tarball = (path: string, operationId: string, summary: string) =>
@@ -44,13 +47,13 @@ const markdown = "text/markdown"
 
 export const documentRoutes = [
   data("/openapi.json", "getOpenApi", "OpenAPI document", anyObject),
-  page("/", "getPageMap", "Page map", markdown),
+  readable("/", "getPageMap", "Page map"),
   page("/llms.txt", "getLlmsTxt", "Page map, as llms.txt", "text/plain"),
   page("/llms-full.txt", "getLlmsFullTxt", "All pages in one", "text/plain"),
   page("/skill.md", "getSkill", "Skill file of the platform", markdown),
   page("/agent.md", "getAgent", "Bootstrap file of agents", markdown),
   page("/{slug}.md", "getPageMarkdown", "Page, by its .md address", markdown, slug),
-  page("/{slug}", "getPage", "Page", markdown, slug),
+  readable("/{slug}", "getPage", "Page", slug),
   page("/skills/{name}/SKILL.md", "getSkillFile", "Skill file, by name", markdown, skillName),
   data("/client/test-vectors.json", "getClientTestVectors", "Test vectors for clients", anyObject),
   data("/.well-known/mcp.json", "getWellKnownMcp", "Descriptor, well-known path", mcpDescriptor),
