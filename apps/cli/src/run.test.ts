@@ -64,6 +64,8 @@ test("no line of a table is wider than the terminal; where blocks are shorter, e
     const { stdout } = await call(["explore"], {}, true, columns)
     for (const line of stdout.split("\n")) expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(columns)
   }
+  // A terminal without a size.
+  expect(await call(["explore"], {}, true, 0)).toEqual(await call(["explore"], {}, true, 80))
   expect((await call(["explore"], {}, true, 20)).stdout).toMatch(/^STACK +mining\nENTITIES +Round\n/)
   expect(tableOf(["ID", "WORKFLOW", "STATUS"], [], styleOf({ NO_COLOR: "1" }, true, 14))).toBe("ID, WORKFLOW,\nSTATUS")
 })

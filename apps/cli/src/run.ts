@@ -24,9 +24,16 @@ export type Runtime = Inputs & {
   readonly stderr: { readonly isTTY: boolean; readonly write: (text: string) => void }
 }
 
-/** The standard output. A terminal gets nothing that could steer it, whatever a command writes. */
+/**
+ * The standard output. A terminal gets nothing that could steer it, whatever a command writes. One that nobody told its size, such as
+ * a container's or a serial console, says 0.
+ */
 const outputOf = ({ stdout }: Runtime): Runtime["stdout"] => ({
   ...stdout,
+  screen: () => {
+    const { columns, rows } = stdout.screen?.() ?? {}
+    return columns === undefined || rows === undefined ? undefined : { columns: columns || 80, rows: rows || 24 }
+  },
   write: (text) => stdout.write(stdout.isTTY ? forTerminal(text) : text),
 })
 
