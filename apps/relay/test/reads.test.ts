@@ -37,7 +37,7 @@ const failures: Record<string, Script> = {
   "no JSON-RPC": () => raw("<html>"),
   "a response that isn't a block height": (r) => result(r, '"7"'),
   ...Object.fromEntries(
-    [401, 403, 404, 408, 429, 500, 502, 503, 599].flatMap((status): [string, Script][] => [
+    [401, 402, 403, 404, 408, 429, 500, 502, 503, 599].flatMap((status): [string, Script][] => [
       [`${status}`, () => raw("", status)],
       [`${status} with a JSON-RPC error`, (r) => rpcError(r, { code: -32005 }, status)],
     ]),

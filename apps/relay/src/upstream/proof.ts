@@ -36,8 +36,8 @@ const frontDoor: Readonly<Record<number, StatusRow>> = {
 
 /** All other statuses. They count only if the body isn't a JSON-RPC error of this call. */
 const otherStatus = (status: number): StatusRow =>
-  status === 408 || status >= 500
-    ? { ...unproven, askNext: true } // The server failed at a point that it doesn't name.
+  status === 402 || status === 408 || status >= 500
+    ? { ...unproven, askNext: true } // The plan is used up, or the server failed at a point that it doesn't name.
     : { ...unproven, askNext: false } // Nothing says at which point the server decided on this status.
 
 const statusRow = (status: number): StatusRow => frontDoor[status] ?? otherStatus(status)
