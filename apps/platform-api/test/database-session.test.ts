@@ -7,6 +7,7 @@ import { startPostgres } from "@svc/testing"
 import { beforeAll, describe, expect, test } from "vitest"
 import { orm, type Queries } from "../src/db/database.ts"
 import { DatabaseUnavailable, OutcomeUnknown, stepFor } from "../src/db/errors.ts"
+import { migrate } from "../src/db/migrate.ts"
 import { beforeTests, besides } from "./service.ts"
 
 const server = beforeTests(startPostgres, ({ stop }) => stop())
@@ -260,4 +261,19 @@ describe.skipIf(!hasOpenssl && process.env["CI"] === undefined)("the server's UR
     expect(await encrypted(`postgres://postgres@${socket}:${server.port}/postgres`)).toEqual({ ssl: false })
     await expect(encrypted(server.url.replace(/postgres$/, "nothing"))).rejects.toThrow('"nothing" does not exist')
   })
+})
+
+test("the tables are made in the schema public, though the role has one of its own name, or the reason is why not", async () => {
+  await admin("create role own login superuser", "create schema own authorization own")
+  const migrated = (params = "") => besides(`${urlOf("own")}${params}`, (database) => migrate(database.within(60_000)))
+  await expect(migrated("?options=-csearch_path%3Down")).rejects.toThrow("isn't in the search_path")
+  await expect(migrated()).resolves.toBeGreaterThan(0)
+  await using(async ({ query }) => {
+    const schemas =
+      "select distinct schemaname as name from pg_tables where tablename in ('users', 'schema_migrations', $1)"
+    expect(await query(schemas, [""])).toEqual([{ name: "public" }])
+  })
+  await admin("drop schema public cascade")
+  await expect(migrated()).rejects.toThrow("no schema public")
+  await admin("create schema public")
 })

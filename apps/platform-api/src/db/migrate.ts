@@ -16,15 +16,19 @@ export const pendingOf = async (db: Orm, files: ReturnType<typeof migrationFiles
   return files.filter(({ folderMillis }) => folderMillis > Number(last?.at ?? 0))
 }
 
-/** What is wrong if the tables exist, but not where this role looks for them. */
+/** What is wrong if this role doesn't look into the schema of the tables. */
 export const tablesElsewhere = async (db: Orm): Promise<SetupError | undefined> => {
-  const schema = sql<string>`relnamespace::regnamespace::text`
-  const found = await db
-    .select({ schema })
-    .from(sql`pg_class`)
-    .where(sql`relname = 'registry_changes'`)
-  if (found[0] === undefined) return undefined
-  const reason = `the tables are in the schema ${found[0].schema}, which isn't in the search_path of DATABASE_URL's role`
+  const exists = sql<boolean>`to_regnamespace('public') is not null`
+  const isSearched = sql<boolean>`'public' = any(current_schemas(false))`
+  const [found] = await db.select({ exists, isSearched }).from(sql`(select) nothing`)
+  if (found?.isSearched) return undefined
+  if (!found?.exists)
+    return new SetupError(
+      "the database has no schema public",
+      "DATABASE_URL",
+      "As its owner run: create schema public.",
+    )
+  const reason = "the tables belong to the schema public, which isn't in the search_path of DATABASE_URL's role"
   const next = "Take search_path out of DATABASE_URL's options, and reset it: alter role svc_service reset search_path."
   return new SetupError(reason, "DATABASE_URL", next)
 }
@@ -45,6 +49,10 @@ export const migrate = (queries: Pick<Queries, "transaction">, folder = migratio
     // First, because the timeout also covers the wait for another process that migrates.
     await tx.execute(sql`set local statement_timeout = 0`)
     await tx.execute(sql`select pg_advisory_xact_lock(${sql.raw(String(lock))})`)
+    const elsewhere = await tablesElsewhere(tx)
+    if (elsewhere !== undefined) throw elsewhere
+    // The role may look into another schema first: by default, into one of its own name.
+    await tx.execute(sql`set local search_path = public`)
     // A role that can't create tables can still find that nothing is left to do.
     const name = sql<string | null>`to_regclass('schema_migrations')::text`
     const [made] = await tx.select({ name }).from(sql`(select) nothing`)
@@ -52,9 +60,12 @@ export const migrate = (queries: Pick<Queries, "transaction">, folder = migratio
     const pending = isNew ? migrationFiles(folder) : await pendingOf(tx, migrationFiles(folder))
     if (pending.length > 0 && !(await mayCreate(tx))) {
       const reason = `${pending.length} migrations are missing, and the role of DATABASE_URL can't make tables`
-      const elsewhere = isNew ? await tablesElsewhere(tx) : undefined
-      if (elsewhere !== undefined) throw elsewhere
-      throw new SetupError(reason, "DATABASE_URL", "Run the command `migrate` as the tables' owner, then start again.")
+      const owner = isNew ? "database" : "tables"
+      throw new SetupError(
+        reason,
+        "DATABASE_URL",
+        `Run the command \`migrate\` as the ${owner}'s owner, then start again.`,
+      )
     }
     if (isNew) {
       await tx.execute(

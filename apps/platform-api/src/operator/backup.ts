@@ -99,7 +99,7 @@ export const backup = async ({ databaseUrl, dataFolder }: Where, path: string): 
 const isEmpty = async (url: string): Promise<boolean> => {
   const database = openServerDatabase({ url, statementMs: 5_000, connections: 1, now: () => performance.now() })
   try {
-    const tables = sql`pg_class c where c.relkind in ('r', 'v', 'S') and c.relnamespace = current_schema()::regnamespace`
+    const tables = sql`pg_class c where c.relkind in ('r', 'v', 'S') and c.relnamespace = to_regnamespace('public')`
     const [found] = await database
       .within(5_000)
       .run((orm) => orm.select({ count: sql<number>`count(*)::int` }).from(tables))

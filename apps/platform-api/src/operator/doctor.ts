@@ -73,7 +73,7 @@ const rightsFinding = async (queries: Queries, user: string): Promise<Finding> =
       .select({ name: sql<string>`c.relname::text` })
       .from(sql`pg_class c`)
       .where(
-        sql`c.relnamespace = current_schema()::regnamespace and case c.relkind when 'r' then not (has_table_privilege(c.oid, 'SELECT') and (c.relname = 'schema_migrations' or has_table_privilege(c.oid, 'INSERT'))) when 'S' then not has_sequence_privilege(c.oid, 'USAGE') else false end`,
+        sql`c.relnamespace = to_regnamespace('public') and case c.relkind when 'r' then not (has_table_privilege(c.oid, 'SELECT') and (c.relname = 'schema_migrations' or has_table_privilege(c.oid, 'INSERT'))) when 'S' then not has_sequence_privilege(c.oid, 'USAGE') else false end`,
       ),
   )
   if (lacking.length === 0) return pass("rights", `${user} can use all tables`)
