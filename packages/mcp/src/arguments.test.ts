@@ -45,6 +45,7 @@ test.each([
   ],
   [{ fields: '["a","b"]' }, { ...plain, fields: ["a", "b"] }],
   [{ sort: '{"field":"a"}' }, { ...plain, sort: { field: "a", order: "asc" } }],
+  [{ sort: [] }, plain],
   [{ sort: { field: "a", order: null } }, { ...plain, sort: { field: "a", order: "asc" } }],
   [{ where: ['{"field":"a","op":"eq","value":"5"}'] }, { ...plain, where: [{ field: "a", op: "eq", value: "5" }] }],
   [{ key: "5" }, { ...plain, key: "5" }],

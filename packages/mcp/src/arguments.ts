@@ -32,6 +32,8 @@ const fit = (schema: JsonSchema, value: unknown): unknown => {
   const { type, items } = schema
   const read = typeof value === "string" && type !== undefined && type !== "string" ? parsed(type, value) : value
   if (type === "array" && Array.isArray(read)) return read.map((one) => fit(items ?? {}, one))
+  // PHP writes an empty object so.
+  if (type === "object" && Array.isArray(read) && read.length === 0) return null
   return type === "object" && isObject(read) ? fitMembers(schema, read) : read
 }
 

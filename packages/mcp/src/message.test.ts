@@ -21,6 +21,22 @@ test("null means absent wherever MCP has an optional member, except in a tool's 
   expect(request({ params: { name: "x", arguments: null } })).toMatchObject({ request: { params: { name: "x" } } })
 })
 
+test("an empty array counts as the empty object that PHP writes so", () => {
+  expect(request({ params: [] })).toMatchObject({ request: { params: undefined } })
+  expect(request({ params: { name: "x", arguments: [], _meta: [], context: { arguments: [] } } })).toEqual({
+    kind: "request",
+    request: { id: 1, method: "tools/call", params: { name: "x", context: {} } },
+  })
+  const clientCapabilities = "io.modelcontextprotocol/clientCapabilities"
+  const sent = { capabilities: { roots: [], experimental: [] }, clientInfo: { name: "x", icons: [] } }
+  expect(request({ params: { ...sent, _meta: { [clientCapabilities]: [] } } })).toMatchObject({
+    request: { params: { capabilities: {}, clientInfo: { name: "x" }, _meta: { [clientCapabilities]: {} } } },
+  })
+  for (const capabilities of [[], null])
+    expect(request({ params: { capabilities } })).toMatchObject({ request: { params: { capabilities: {} } } })
+  expect(request({ params: { arguments: ["a"] } })).toMatchObject({ request: { params: { arguments: ["a"] } } })
+})
+
 test("arguments as JSON text count as the object", () => {
   expect(request({ params: { name: "x", arguments: '{"a":1}' } })).toMatchObject({
     request: { params: { arguments: { a: 1 } } },
@@ -41,7 +57,7 @@ test.each([
   [{ jsonrpc: "2.0", id: 1 }, /method must be/],
   [{ jsonrpc: "2.0", id: 1, method: 1 }, /method must be/],
   [{ jsonrpc: "2.0", method: 1 }, /method must be/],
-  [{ jsonrpc: "2.0", id: 1, method: "ping", params: [] }, /params must be/],
+  [{ jsonrpc: "2.0", id: 1, method: "ping", params: [1] }, /params must be/],
   [{ jsonrpc: "2.0", id: 1, method: "ping", params: "x" }, /params must be/],
   [{ jsonrpc: "2.0", result: {} }, /response has an id/],
 ])("%j isn't a message, and the reason says why", (value, reason) => {

@@ -25,31 +25,35 @@ const isId = (id: unknown): id is RpcRequest["id"] =>
 
 const invalid = (reason: string): Message => ({ kind: "invalid", reason })
 
-/** Null stands for what a client has not set, at every depth. */
-const withoutNulls = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withoutNulls)
+/** Null stands for what a client has not set, and so does [], as which PHP writes an empty object. */
+const isUnset = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0)
+
+/** Leaves out what is unset, at every depth; only capabilities are required and may be empty. */
+const withoutUnset = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutUnset)
   if (!isObject(value)) return value
-  const members = Object.entries(value).filter(([, member]) => member !== null)
-  return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member)]))
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) => {
+      if (!isUnset(member)) return [[name, withoutUnset(member)]]
+      return /capabilities$/i.test(name) ? [[name, {}]] : []
+    }),
+  )
 }
 
 /** Some frameworks send an object as JSON text, and null or an empty text where there is none. */
 const objectIn = (given: unknown): unknown => {
   const read = typeof given === "string" ? (given.trim() === "" ? null : parseJson(given)) : given
-  return read === null ? undefined : isObject(read) ? read : given
+  return isUnset(read) ? undefined : isObject(read) ? read : given
 }
 
 /** The params of a request. A tool reads its arguments by their schema, which says what null is. */
-const tidied = (params: JsonObject): JsonObject =>
-  Object.fromEntries(
-    Object.entries(params).flatMap(([name, sent]) => {
-      const value = name === "arguments" || name === "_meta" ? objectIn(sent) : sent
-      if (value === undefined || value === null) return []
-      return [[name, name === "arguments" ? value : withoutNulls(value)]]
-    }),
-  )
+const tidied = ({ arguments: args, ...params }: JsonObject): JsonObject => {
+  const given = objectIn(args)
+  const rest = withoutUnset({ ...params, _meta: objectIn(params["_meta"]) ?? null })
+  return { ...(isObject(rest) && rest), ...(given !== undefined && { arguments: given }) }
+}
 
-/** Reads a parsed JSON-RPC 2.0 message. Null and a missing member are the same where MCP has an optional one. */
+/** Reads a parsed JSON-RPC 2.0 message. Null, an empty array and a missing member are the same where MCP has an optional one. */
 export const readMessage = (value: unknown): Message => {
   if (Array.isArray(value)) return invalid("Batches are not served: send one JSON-RPC message at a time.")
   if (!isObject(value)) return invalid("A JSON-RPC message is a JSON object.")
