@@ -50,9 +50,15 @@ const allRoutes = [
 const methods = new Set(allRoutes.flatMap(({ routes }) => routes.map(({ method }) => method)))
 const preflight = {
   "access-control-allow-methods": ["HEAD", ...methods].join(", "),
-  "access-control-allow-headers": ["Authorization", "Content-Type", "Accept", "X-Request-Id", ...requestHeaders].join(
-    ", ",
-  ),
+  // EventSource polyfills send Cache-Control.
+  "access-control-allow-headers": [
+    "Authorization",
+    "Content-Type",
+    "Accept",
+    "Cache-Control",
+    "X-Request-Id",
+    ...requestHeaders,
+  ].join(", "),
   "access-control-max-age": "86400",
 }
 

@@ -16,7 +16,7 @@ test("any page may send requests after a preflight without a key, and read respo
   })
   expect(preflight.status).toBe(204)
   expect(preflight.headers.get("access-control-allow-origin")).toBe("*")
-  expect(preflight.headers.get("access-control-allow-headers")).toMatch(/Authorization/)
+  expect(preflight.headers.get("access-control-allow-headers")).toMatch(/Authorization.*Cache-Control/)
   expect(preflight.headers.get("access-control-allow-methods")).toMatch(/DELETE/)
   for (const path of ["/health", "/api/registry", "/api/agents/me", "/nowhere"]) {
     const { headers } = await service.call("GET", path)
