@@ -40,8 +40,7 @@ test("a validator gets the strictly parsed body of any allowed type, or the defa
   for (const type of [...types, "application/json, Application/JSON"])
     expect(await post('{"name":"x"}', type)).toEqual({ name: "x" })
   expect(await post(undefined)).toEqual({ name: "none" })
-  for (const nothing of ["", "null", '""', "[]"])
-    expect(await post(nothing, "application/json"), nothing).toEqual({ name: "none" })
+  expect(await post("", "application/json")).toEqual({ name: "none" })
 })
 
 test("an invalid body or query is described in our words, or in the schema's", async () => {
@@ -56,7 +55,7 @@ test("an invalid body or query is described in our words, or in the schema's", a
       await post('{"other":7}', json),
       { kind: "invalid", path: "other", reason: "is not a known field; the known fields are name" },
     ],
-    [await post("[1]", json), { kind: "invalid", path: "", reason: "must be an object" }],
+    [await post("[]", json), { kind: "invalid", path: "", reason: "must be an object" }],
     [await post("{}", json, "/things/7?size=x"), { kind: "invalid", path: "size", reason: "must be digits" }],
   ] as const
   for (const [found, expected] of cases) expect(found).toMatchObject(expected)

@@ -39,10 +39,6 @@ export const jsonTypeFault = ({ req }: Context): string | undefined => {
   return parameters.some(isOther) ? "the charset must be UTF-8" : undefined
 }
 
-/** What stands for no body where none is needed: axios sends null and "", PHP [] for an empty object. */
-const isNothing = (value: unknown): boolean =>
-  value === null || value === "" || (Array.isArray(value) && value.length === 0)
-
 /** Whether a request may turn out to have no body, so that its Content-Type doesn't matter. */
 export const seemsEmpty = ({ req, env }: Pick<Context<HttpEnv>, "req" | "env">): boolean =>
   req.header("content-type") === undefined || isBodyless(env)
@@ -75,8 +71,8 @@ export const jsonText = (bytes: Uint8Array, { maxValues = Infinity, maxDepth = I
 
 /**
  * A route's middleware that reads a JSON body strictly, in this order: content type, declared length, bytes under the cap and
- * the deadline, UTF-8, number and depth of values, JSON, unique keys. Throws BodyError. Where `emptyAs` is given, null, an empty text and an
- * empty array count as an empty body, and that one may have any Content-Type, because some clients name a form's, or none. After it, `c.req.valid("json")`, `c.req.json()` and `c.req.text()` have the body,
+ * the deadline, UTF-8, number and depth of values, JSON, unique keys. Throws BodyError. Where `emptyAs` is given, an empty body may
+ * have any Content-Type, because some clients name a form's, or none. After it, `c.req.valid("json")`, `c.req.json()` and `c.req.text()` have the body,
  * and `c.var.json` has it parsed.
  */
 export const jsonBody =
@@ -91,10 +87,8 @@ export const jsonBody =
     onSize?.(bytes.length, c)
     const isEmpty = mayBeEmpty && bytes.length === 0
     if (fault !== undefined && !isEmpty) throw fault
-    const read = isEmpty ? undefined : jsonText(bytes, rules)
-    const isAbsent = read === undefined || (mayBeEmpty && isNothing(read.value))
     // A validator reads the body from here.
-    const json = isAbsent ? { text: JSON.stringify(rules.emptyAs), value: rules.emptyAs } : read
+    const json = isEmpty ? { text: JSON.stringify(rules.emptyAs), value: rules.emptyAs } : jsonText(bytes, rules)
     c.set("json", json)
     Object.assign(c.req.bodyCache, { text: Promise.resolve(json.text) })
     // What was checked above is accepted, even where the validator's own check of the type is narrower.
