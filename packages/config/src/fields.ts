@@ -73,6 +73,10 @@ const urlSchema = ({ protocols = ["http:", "https:"], exact = false, credentials
     .string()
     .refine((value) => !credentials || !isTornApart(value), { error: encoded, abort: true })
     .refine((value) => !/\s/.test(value), "must not contain white space")
+    .refine((value) => !/^postgres(ql)?:\/\/[^/?#]*@[/?]/i.test(value), {
+      error: "has no host: write localhost after the @, which a socket's folder in ?host= replaces",
+      abort: true,
+    })
     .refine((value) => !startsWith(protocols, value) || URL.canParse(value), {
       error: "isn't a valid URL: correct its host, which can be one only, and its port",
       abort: true,

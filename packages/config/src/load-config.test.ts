@@ -89,7 +89,7 @@ test("a URL contains no white space, and reserved characters in a password must 
   }
 })
 
-test("a URL with several hosts is reported as such, and a problem that two checks find is reported once", () => {
+test("a URL with several hosts or none is reported as such, and a problem that two checks find is reported once", () => {
   const database = url("DATABASE_URL", undefined, { protocols: ["postgres:"], credentials: true })
   const twice = () => ["A: x", "A: x"]
   const problems = problemsOf(() => loadConfig({ database }, { DATABASE_URL: "postgres://a:b@h:1,i:2/d" }, twice))
@@ -97,6 +97,10 @@ test("a URL with several hosts is reported as such, and a problem that two check
     "DATABASE_URL: isn't a valid URL: correct its host, which can be one only, and its port",
     "A: x",
   ])
+  // libpq takes the folder of a socket so.
+  expect(
+    problemsOf(() => loadConfig({ database }, { DATABASE_URL: "postgres://a:b@/d?host=/run/postgresql" })),
+  ).toEqual(["DATABASE_URL: has no host: write localhost after the @, which a socket's folder in ?host= replaces"])
 })
 
 test("quotes that a file of variables kept as a part of a value are found, and others belong to it", () => {
