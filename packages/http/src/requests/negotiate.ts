@@ -32,12 +32,15 @@ export const acceptsGzip = (acceptEncoding: string | undefined): boolean => {
 }
 
 /**
- * Whether If-None-Match names one of a resource's entity tags (RFC 9110 section 13.1.2: compared weakly).
+ * Whether If-None-Match names one of a resource's entity tags (RFC 9110 section 13.1.2: compared weakly), also with what Apache and
+ * others append to the tag of what they compress.
  * @param tags quoted, without `W/`
  */
 export const matchesETag = (ifNoneMatch: string | undefined, tags: readonly string[]): boolean =>
-  ifNoneMatch !== undefined &&
-  (ifNoneMatch.trim() === "*" || ifNoneMatch.split(",").some((tag) => tags.includes(tag.trim().replace(/^W\//, ""))))
+  ifNoneMatch?.split(",").some((sent) => {
+    const tag = sent.trim().replace(/^W\//, "")
+    return tag === "*" || tags.includes(tag) || tags.includes(tag.replace(/-(?:gzip|br|zstd)"$/, '"'))
+  }) ?? false
 
 /** Whether a GET asks for an event stream: named, wanted, and wanted more than JSON. Wildcards mean JSON. */
 export const wantsEventStream = (accept: string | undefined): boolean => {

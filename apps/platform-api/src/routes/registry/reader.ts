@@ -85,7 +85,7 @@ export const count = (c: Context<AppEnv>) => countRequest(c, c.get("caller").lim
 
 /** Sends a 200, or the 304 to whoever has it, which doesn't count. */
 export const send = async (c: Context<AppEnv>, found: Found, isCounted = false) => {
-  const isKnown = matchesETag(c.req.header("if-none-match"), Object.values(found.answer.etags))
+  const isKnown = matchesETag(c.req.header("if-none-match"), [found.answer.etags.identity])
   if (!isKnown && !isCounted) await count(c)
   const encoding = acceptsGzip(c.req.header("accept-encoding")) ? "gzip" : "identity"
   const isPrivate = c.get("caller").credentials
