@@ -178,7 +178,9 @@ test("every request gets a response with its exact id, and no text of a validato
     ["", "null", -32_700],
     ["[".repeat(5000), "null", -32_700],
     [`[${ping("1")}]`, "null", -32_600],
-    [ping("3", ',"params":[]'), "3", -32_600],
+    [ping("3", ',"params":[1]'), "3", -32_600],
+    // PHP's empty object.
+    [ping("2", ',"params":[]'), "2"],
     [`\uFEFF${ping("4")}`, "4"],
     [ping("9007199254740993"), "9007199254740993"],
     [ping('"a\\"b"'), '"a\\"b"'],
@@ -186,7 +188,8 @@ test("every request gets a response with its exact id, and no text of a validato
     [ping("6", ',"params":"{\\"_meta\\":\\"\\"}"'), "6"],
     [ping("7", ',"params":{"_meta":"x"}'), "7", -32_602],
     [call(10, '"{\\"open\\":\\"True\\"}"'), "10"],
-    [call(11, "[]"), "11", -32_602],
+    [call(11, "[1]"), "11", -32_602],
+    [call(9, "[]"), "9"],
     ['{"jsonrpc":"2.0","id":12,"method":"initialize","params":{"protocolVersion":5}}', "12", -32_602],
     ['{"jsonrpc":"2.0","id":13,"method":"nothing"}', "13", -32_601],
     // Some clients drop a server that rejects it.
