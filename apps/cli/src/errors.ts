@@ -110,6 +110,7 @@ export class CliError extends Error {
 
   constructor(code: string, message: string, { next, hint, extra = {}, rescued, cause }: ErrorOptions = {}) {
     super(message, { cause })
+    this.name = "CliError"
     this.code = code
     // Only an argument has a signature: no later look-up finds one that isn't valid.
     this.exit = code === "usage" || code === "invalid_signature" ? 2 : 1

@@ -2,6 +2,7 @@ import type { SignUp } from "@svc/client"
 import { keyHint, recogniseKey } from "@svc/keys"
 import type { Context, Outcome } from "../command.ts"
 import { CliError, onCode } from "../errors.ts"
+import { labelled, type Labels } from "../output/labelled.ts"
 import { pairs } from "../output/table.ts"
 import { platformOf } from "../services/api.ts"
 import { requireSafeForKeys } from "../settings/api-url.ts"
@@ -25,24 +26,21 @@ type Identity = {
   readonly key_hint: string | null
 }
 
+const labels: Labels<Identity> = {
+  slug: "Agent",
+  display_name: "Name",
+  status: "Status",
+  api_url: "API",
+  key_hint: "Key",
+}
+
 type Shown = Outcome & {
   readonly json: Identity & { readonly person?: { readonly key_hint: string | null } }
 }
 
 const outcome = (identity: Identity, person?: string | null): Shown => ({
   json: person === undefined ? identity : { ...identity, person: { key_hint: person } },
-  text: (style) => {
-    const { slug, display_name, status, api_url, key_hint } = identity
-    const about = [
-      ["Agent", slug],
-      ["Name", display_name],
-      ["Status", status],
-      ["API", api_url],
-      ["Key", key_hint],
-      ["Person", person],
-    ] as const
-    return pairs(about, style)
-  },
+  text: (style) => pairs([...labelled(identity, labels), ["Person", person]], style),
 })
 
 const nobody = (url: string): Identity => ({
@@ -147,10 +145,16 @@ export const authSignup = async (context: Context): Promise<Outcome> => {
 /** `svc auth logout`: forgets the stored keys of this API URL, the person's too, and its context. They stay valid: the API isn't called. */
 export const authLogout = async (context: Context): Promise<Outcome> => {
   const url = await apiUrl(context)
+  const end = (old: Credential | undefined): Outcome => {
+    if (old === undefined) context.note(`No key was stored for ${url}.`)
+    noteEnvironmentKey(context)
+    const { slug = null, display_name = null } = old ?? {}
+    return outcome({ ...nobody(url), slug, display_name, key_hint: old === undefined ? null : keyHint(old.api_key) })
+  }
   const place = entryOf(url, "person")
   const before = await readCredentials(context.folder)
   const isStored = before[url] !== undefined || before[place] !== undefined
-  const old = isStored
+  const forgotten = isStored
     ? await changeCredentials(context.folder, async ({ credentials, save }) => {
         const { [url]: agent, [place]: person, ...rest } = credentials
         await save(rest)
@@ -159,8 +163,5 @@ export const authLogout = async (context: Context): Promise<Outcome> => {
     : undefined
   // Last: if the keys can't be removed, the next logout must still find this API.
   await forgetContexts(context.folder, url)
-  if (old === undefined) context.note(`No key was stored for ${url}.`)
-  noteEnvironmentKey(context)
-  const { slug = null, display_name = null } = old ?? {}
-  return outcome({ ...nobody(url), slug, display_name, key_hint: old === undefined ? null : keyHint(old.api_key) })
+  return end(forgotten)
 }

@@ -1,31 +1,41 @@
-import type { MintedKey, NewKey, Platform, RotatedKey } from "@svc/client"
+import type { Keys, MintedKey, NewKey, Platform, RotatedKey } from "@svc/client"
 import { keyHint } from "@svc/keys"
 import type { Context, Outcome } from "../command.ts"
 import { CliError, onCode, usageError } from "../errors.ts"
+import { labelled, type Labels } from "../output/labelled.ts"
 import { pairs, table } from "../output/table.ts"
 import { platformOf, readPages } from "../services/api.ts"
 import { changeCredentials, credentialsFile, type OpenCredentials, readCredentials } from "../settings/credentials.ts"
 import { type ApiWithKey, apiWithKey, isFromEnvironment, noteEnvironmentKey, ownerOf } from "../settings/key.ts"
 import { despiteSignals } from "../until-stopped.ts"
 
+const columns = {
+  id: "ID",
+  name: "NAME",
+  key_class: "CLASS",
+  key_hint: "KEY",
+  status: "STATUS",
+  origin_allowlist: "ORIGIN",
+  expires_at: "EXPIRES",
+  last_used_at: "LAST USED",
+  // Shown beside the status.
+  current: undefined,
+  created_at: undefined,
+  replaced_by: undefined,
+} as const satisfies Labels<Keys[number]>
+
 export const readKeys = (api: ApiWithKey) => readPages(api, ({ keys }, page) => keys.list(page))
 
 /** `svc keys list`: every key of this agent, never the keys themselves. */
 export const listKeys = async (context: Context): Promise<Outcome> => {
   const keys = await readKeys(await apiWithKey(context))
-  const rows = keys.map(
-    ({ id, name, key_class, key_hint, status, current, origin_allowlist, expires_at, last_used_at }) => [
-      id,
-      name,
-      key_class,
-      key_hint,
-      current ? `${status} (this one)` : status,
-      origin_allowlist,
-      expires_at ?? "never",
-      last_used_at ?? "never",
-    ],
-  )
-  const heading = ["ID", "NAME", "CLASS", "KEY", "STATUS", "ORIGIN", "EXPIRES", "LAST USED"]
+  const rows = keys.map((key) => {
+    const shown = { ...key, expires_at: key.expires_at ?? "never", last_used_at: key.last_used_at ?? "never" }
+    return labelled(shown, columns).map(([column, value]) =>
+      column === "STATUS" && key.current ? `${key.status} (this one)` : value,
+    )
+  })
+  const heading = Object.values(columns).filter((column) => column !== undefined)
   return { json: keys, text: (style) => table(heading, rows, style) }
 }
 
@@ -58,6 +68,18 @@ const idOf = ({ args: [id = ""] }: Context): number => {
   return Number(id)
 }
 
+const labels = {
+  id: "Id",
+  name: "Name",
+  key_class: "Class",
+  key: "Key",
+  origin_allowlist: "Origin",
+  expires_at: "Expires",
+  replaces: "Replaces",
+  old_expires_at: "Old key ends",
+  message: undefined,
+} as const satisfies Labels<RotatedKey>
+
 type NewKeys = MintedKey & Partial<RotatedKey>
 
 /** What is shown of a new key that is stored. */
@@ -65,19 +87,8 @@ type Stored = Omit<NewKeys, "key" | "message"> & { readonly key_hint: string }
 
 const minted = <Json>(answer: NewKeys, shown: string, json: Json): Outcome<Json> => ({
   json,
-  text: (style) => {
-    const rows = [
-      ["Id", answer.id],
-      ["Name", answer.name],
-      ["Class", answer.key_class],
-      ["Key", shown],
-      ["Origin", answer.origin_allowlist],
-      ["Expires", answer.expires_at ?? "never"],
-      ["Replaces", answer.replaces],
-      ["Old key ends", answer.old_expires_at],
-    ] as const
-    return pairs(rows, style)
-  },
+  text: (style) =>
+    pairs(labelled({ ...answer, key: shown, expires_at: answer.expires_at ?? "never" } as RotatedKey, labels), style),
 })
 
 /** `revokes`: the old key, which ends once the new one is stored. */

@@ -2,6 +2,19 @@ import type { BuildWithEvents, RunWithSteps } from "@svc/client"
 import type { Style } from "./style.ts"
 import { type Cell, pairs, table } from "./table.ts"
 
+/** The list inside a record: its member, and the columns that are shown of its items. */
+export type Parts<Shown> = {
+  readonly [Member in keyof Shown]: Shown[Member] extends readonly (infer Item)[]
+    ? readonly [member: Member, columns: readonly (keyof Item & string)[]]
+    : never
+}[keyof Shown]
+
+export const runParts: Parts<RunWithSteps> = [
+  "steps",
+  ["name", "status", "started_at", "completed_at", "error_message"],
+]
+export const buildParts: Parts<BuildWithEvents> = ["events", ["created_at", "new_status", "phase"]]
+
 /** A value of a record as a cell: what isn't plain is JSON. */
 const cellOf = (value: unknown): Cell => (typeof value === "string" || value === null ? value : JSON.stringify(value))
 
@@ -16,16 +29,12 @@ export const recordTable = <Shown extends object>(
   return table(heading, rows, style)
 }
 
-type Lists = Partial<Pick<BuildWithEvents, "events"> & Pick<RunWithSteps, "steps">>
-
-/** A record's members, and a build's events or a run's steps as a table. */
-export const recordText = (record: object, style: Style): string => {
-  const { events = [], steps = [], ...own }: Lists = record
-  const rows = Object.entries<unknown>(own).map(([name, value]) => [name, cellOf(value)] as const)
-  const texts = [pairs(rows, style)]
-  if (events.length > 0) texts.push(recordTable(events, ["created_at", "new_status", "phase"], style))
-  if (steps.length > 0) {
-    texts.push(recordTable(steps, ["name", "status", "started_at", "completed_at", "error_message"], style))
-  }
-  return texts.join("\n\n")
+/** A record's members, and the list inside it as a table. */
+export const recordText = <Shown extends object>(record: Shown, style: Style, parts?: Parts<Shown>): string => {
+  const [member, columns] = parts ?? []
+  const own = Object.entries<unknown>({ ...(record as object) }).filter(([name]) => name !== member)
+  const rows = own.map(([name, value]) => [name, cellOf(value)] as const)
+  const about = pairs(rows, style)
+  const items = member === undefined ? [] : (record[member] as readonly object[])
+  return items.length === 0 ? about : `${about}\n\n${recordTable(items, columns ?? [], style)}`
 }

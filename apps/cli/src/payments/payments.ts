@@ -1,8 +1,7 @@
 import type { DamagedRecord, Journal, PaymentRecord, Settlement } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
 import { CliError } from "../errors.ts"
-import { recordText } from "../output/record-text.ts"
-import { table } from "../output/table.ts"
+import { pairs, table } from "../output/table.ts"
 import { openRelay } from "../services/relay.ts"
 import {
   endingJson,
@@ -38,6 +37,30 @@ const summary = (record: PaymentRecord | DamagedRecord) => {
   }
 }
 
+/** Each member of a record, and its name in the output; undefined if it isn't shown. */
+const memberNames = {
+  id: "id",
+  state: "state",
+  purpose: "purpose",
+  attempt: "attempt",
+  signature: "signature",
+  lastValidBlockHeight: "last_valid_block_height",
+  storedAt: "stored_at",
+  stateSince: "state_since",
+  payer: "payer",
+  programs: "programs",
+  version: "version",
+  fingerprint: "fingerprint",
+  relayUrl: "relay_url",
+  genesisHash: "genesis_hash",
+  finalizedHeight: "finalized_height",
+  refused: "refused",
+  slot: "slot",
+  err: "err",
+  // Whoever has the signed bytes can send them.
+  transaction: undefined,
+} as const satisfies Readonly<Record<keyof PaymentRecord, string | undefined>>
+
 /** The damaged ones come first. */
 const storedAt = (record: PaymentRecord | DamagedRecord): string => (record.state === "damaged" ? "" : record.storedAt)
 
@@ -64,15 +87,18 @@ export const listPayments = async (context: Context): Promise<Outcome<readonly R
 
 /** `svc payments show ID`: one payment, without its signed bytes. */
 export const showPayment = async (context: Context): Promise<Outcome> => {
-  // Whoever has the signed bytes can send them.
-  const { transaction: _signed, ...shown } = await find(storedPayments(context), context.args[0] ?? "")
+  const record = await find(storedPayments(context), context.args[0] ?? "")
   const json = Object.fromEntries(
-    Object.entries(shown).map(([member, value]) => [
-      member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value,
-    ]),
+    Object.entries(memberNames).flatMap(([member, name]) => {
+      const value: unknown = Reflect.get(record, member)
+      return name === undefined || value === undefined ? [] : [[name, value]]
+    }),
   )
-  return { json, text: (style) => recordText(json, style) }
+  const rows = Object.entries(json).map(([name, value]): [string, string] => [
+    name,
+    typeof value === "string" ? value : JSON.stringify(value),
+  ])
+  return { json, text: (style) => pairs(rows, style) }
 }
 
 const settledJson = (one: Settlement) => ({ ...endingJson(one), id: one.id })

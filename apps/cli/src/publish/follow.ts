@@ -2,7 +2,8 @@ import { setTimeout as delay } from "node:timers/promises"
 import type { BuildWithEvents, Deployment, RunWithSteps } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
 import { CliError } from "../errors.ts"
-import { recordText } from "../output/record-text.ts"
+import { buildParts, recordText, runParts } from "../output/record-text.ts"
+import type { Style } from "../output/style.ts"
 import { type Api, platformOf } from "../services/api.ts"
 
 /** Whether a run, a build or a deployment goes on without anybody's help. */
@@ -98,7 +99,7 @@ export const followRun = async (
     },
   })
   const { status } = run
-  if (status === wanted) return { json: run, text: (style) => recordText(run, style) }
+  if (status === wanted) return { json: run, text: (style) => recordText(run, style, runParts) }
   if (status === "waiting") {
     const why = currentStep(run)?.error_message?.replace(/^breaking-change: /, "the change breaks readers: ")
     const next = `svc runs resume ${id}, or svc runs cancel ${id}`
@@ -123,7 +124,9 @@ export const followRecord = async (
     read: () => (kind === "build" ? builds : deployments).get(id),
     progress: (now) => `${what}: ${statusOf(now)}`,
   })
-  if (record.status === wanted) return { json: record, text: (style) => recordText(record, style) }
+  const text = (style: Style) =>
+    "events" in record ? recordText(record, style, buildParts) : recordText(record, style)
+  if (record.status === wanted) return { json: record, text }
   throw new CliError(`${kind}-failed`, `${what}${kind === "build" ? "" : " is"} ${statusOf(record)}.`, {
     next: `Next: svc ${kind}s ${id}`,
     extra: { [kind]: record },

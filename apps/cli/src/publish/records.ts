@@ -13,7 +13,7 @@ import type {
 } from "@svc/client"
 import type { Context, Outcome, Run } from "../command.ts"
 import { usageError } from "../errors.ts"
-import { recordTable, recordText } from "../output/record-text.ts"
+import { buildParts, type Parts, recordTable, recordText, runParts } from "../output/record-text.ts"
 import { type Api, ask, platformOf, readPages } from "../services/api.ts"
 import { apiForReading, apiOfOwner } from "../settings/key.ts"
 import { followRecord, followRun } from "./follow.ts"
@@ -27,6 +27,7 @@ type Records<Listed, Single> = {
     readonly get: (id: number) => Promise<Single>
   }
   readonly columns: readonly (keyof Listed & string)[]
+  readonly parts?: Parts<Single>
   readonly actions?: Readonly<Record<string, Act>>
 }
 
@@ -44,7 +45,7 @@ const runAction =
     const run = await ask<RunWithSteps>(api, "POST", `/api/automation/runs/${id}/${action}`, {})
     if (context.flags.has("wait")) return followRun(context, api, run, action === "cancel" ? "cancelled" : "succeeded")
     if (run.status !== "cancelled") noteGoingOn(context, `runs ${run.id}`)
-    return { json: run, text: (style) => recordText(run, style) }
+    return { json: run, text: (style) => recordText(run, style, runParts) }
   }
 
 const deploymentAction =
@@ -66,7 +67,7 @@ const recordsCommand =
   <Listed extends object, Single extends object>(records: Records<Listed, Single>): Run =>
   async (context) => {
     const [first, second] = context.args
-    const { of, columns, actions = {} } = records
+    const { of, columns, parts, actions = {} } = records
     const act = first !== undefined && Object.hasOwn(actions, first) ? actions[first] : undefined
     if (act === undefined && second !== undefined) {
       throw usageError(`Unknown action: ${first}. Actions: ${Object.keys(actions).join(", ")}.`)
@@ -80,7 +81,7 @@ const recordsCommand =
     const api = await apiForReading(context)
     if (id !== undefined) {
       const record = await of(platformOf(api)).get(id)
-      return { json: record, text: (style) => recordText(record, style) }
+      return { json: record, text: (style) => recordText(record, style, parts) }
     }
     const all = await readPages(api, (platform, page) => of(platform).list(page))
     return { json: all, text: (style) => recordTable(all, columns, style) }
@@ -95,6 +96,7 @@ export const specs = recordsCommand<Spec, Spec>({
 export const builds = recordsCommand<Build, BuildWithEvents>({
   of: (platform) => platform.builds,
   columns: ["id", "spec_id", "status", "phase", "status_message", "created_at"],
+  parts: buildParts,
 })
 
 export const deployments = recordsCommand<Deployment, Deployment>({
@@ -114,5 +116,6 @@ export const deployments = recordsCommand<Deployment, Deployment>({
 export const runs = recordsCommand<RunRecord, RunWithSteps>({
   of: (platform) => platform.runs,
   columns: ["id", "workflow", "spec_id", "status", "attempt", "error_message", "created_at"],
+  parts: runParts,
   actions: { resume: runAction("resume"), retry: runAction("retry"), cancel: runAction("cancel") },
 })

@@ -24,6 +24,7 @@ export const documentationTools = [
   defineTool(
     {
       ...fetchPage,
+
       description: fetchPage.describe(product),
       input: fetchPage.input.extend({ max_tokens: z.int().min(1).max(mostTokens).default(mostTokens) }),
     },
