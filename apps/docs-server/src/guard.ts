@@ -1,8 +1,6 @@
-import { isLoopback } from "@svc/common/loopback"
+import { hostNameOf, isLoopback } from "@svc/common/loopback"
 
-/** A URL's host name, without the dot at its end that makes it absolute: the same name. */
-const nameIn = (url: string): string | undefined => URL.parse(url)?.hostname.replace(/\.$/, "")
-const hostOf = (host: string): string | undefined => nameIn(`http://${host}`)
+const hostOf = (host: string): string | undefined => hostNameOf(`http://${host}`)
 
 type Served = { readonly listenHost: string; readonly baseUrl: string; readonly allowedHosts: readonly string[] }
 export type Guard = (host: string | undefined, origin: string | undefined) => boolean
@@ -12,8 +10,8 @@ export type Guard = (host: string | undefined, origin: string | undefined) => bo
  * another name (DNS rebinding). A listener that others can reach checks Host when told its names, and welcomes any origin.
  */
 export const createGuard = ({ listenHost, baseUrl, allowedHosts }: Served): Guard => {
-  const names = new Set([nameIn(baseUrl), ...allowedHosts.map((name) => hostOf(name) ?? name.toLowerCase())])
+  const names = new Set([hostNameOf(baseUrl), ...allowedHosts.map((name) => hostOf(name) ?? name.toLowerCase())])
   const known = (name: string | undefined): boolean => name !== undefined && (isLoopback(name) || names.has(name))
   if (!isLoopback(listenHost)) return allowedHosts.length === 0 ? () => true : (host) => known(hostOf(host ?? ""))
-  return (host, origin) => known(hostOf(host ?? "")) && (origin === undefined || known(nameIn(origin)))
+  return (host, origin) => known(hostOf(host ?? "")) && (origin === undefined || known(hostNameOf(origin)))
 }

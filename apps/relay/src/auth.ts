@@ -1,6 +1,6 @@
 import type { Logger } from "@svc/program"
 import { recogniseKey } from "@svc/keys"
-import { isLoopback } from "@svc/common/loopback"
+import { hostNameOf, isLoopback } from "@svc/common/loopback"
 import { KeysUnavailableError, relayScopes, type SessionClaims, TokenError, type Verifier } from "@svc/session-token"
 import { badRequest, errors } from "./errors.ts"
 
@@ -68,8 +68,7 @@ export const createSignedSessionAuthPlugin = (verifier: Verifier): HttpAuthPlugi
   },
 })
 
-// A dot at the end makes a name absolute; it is the same name.
-const hostOf = (url: string): string => URL.parse(url)?.hostname.replace(/\.$/, "") ?? ""
+const isLocal = (url: string): boolean => isLoopback(hostNameOf(url) ?? "")
 
 /** Throws `invalid_request` for an Origin that no browser sends (RFC 6454: the origin of a URL, or `null`). */
 const checkOrigin = (origin: string | undefined): void => {
@@ -83,7 +82,7 @@ const checkOrigin = (origin: string | undefined): void => {
  */
 export const createLoopbackAuthPlugin = (): HttpAuthPlugin => ({
   authorize: async ({ host, origin }) => {
-    const local = isLoopback(hostOf(`http://${host ?? ""}`)) && (origin === undefined || isLoopback(hostOf(origin)))
+    const local = isLocal(`http://${host ?? ""}`) && (origin === undefined || isLocal(origin))
     if (local) return { scopes: relayScopes, claims: {} }
     checkOrigin(origin)
     throw errors.fail("forbidden")

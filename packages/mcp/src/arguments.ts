@@ -3,6 +3,7 @@ import { isObject, type JsonObject, parseJson } from "@svc/common/json-object"
 import { closeTo } from "@svc/common/nearest"
 import { failuresIn, inOwnWords, unknownMember, type ValidationFailure } from "@svc/common/validation"
 import type { z } from "zod"
+import { isUnset } from "./message.ts"
 import type { JsonSchema } from "./schema.ts"
 
 /** What the caller of a tool can correct. The message says what is wrong, the hint the next step. */
@@ -32,8 +33,7 @@ const fit = (schema: JsonSchema, value: unknown): unknown => {
   const { type, items } = schema
   const read = typeof value === "string" && type !== undefined && type !== "string" ? parsed(type, value) : value
   if (type === "array" && Array.isArray(read)) return read.map((one) => fit(items ?? {}, one))
-  // PHP writes an empty object so.
-  if (type === "object" && Array.isArray(read) && read.length === 0) return null
+  if (type === "object" && isUnset(read)) return null
   return type === "object" && isObject(read) ? fitMembers(schema, read) : read
 }
 

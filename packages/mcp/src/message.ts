@@ -26,7 +26,7 @@ const isId = (id: unknown): id is RpcRequest["id"] =>
 const invalid = (reason: string): Message => ({ kind: "invalid", reason })
 
 /** Null stands for what a client has not set, and so does [], as which PHP writes an empty object. */
-const isUnset = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0)
+export const isUnset = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0)
 
 /** Leaves out what is unset, at every depth; only capabilities are required and may be empty. */
 const withoutUnset = (value: unknown): unknown => {

@@ -6,7 +6,7 @@ import { type Database, orm, type Orm, requestMs, sql } from "../db/database.ts"
 import { eventOf } from "@svc/http"
 import { type Audience, sees } from "./audience.ts"
 
-const { and, asc, desc, eq, gt, inArray, isNull, lt, lte, or } = orm
+const { and, asc, desc, eq, gt, gte, inArray, isNull, lt, lte, or } = orm
 
 /** A change, and who can read it. */
 const stored = {
@@ -66,18 +66,18 @@ export const readChanges = async (
   const order = after === undefined ? desc(id) : asc(id)
   return database.within(requestMs).run(async (db) => {
     const ids = db.select({ id }).from(registryChanges).where(wanted).orderBy(order)
-    const furthest = ids.offset(mostLookedThrough - 1).limit(1)
-    const near =
-      after === undefined
-        ? sql`${id} >= coalesce(${furthest}, 0)`
-        : sql`${id} <= coalesce(${furthest}, ${Number.MAX_SAFE_INTEGER})`
-    const seen = reader === undefined ? undefined : and(concerning(reader), near)
-    const rows = await selectChanges(db).where(and(wanted, seen)).orderBy(order).limit(limit)
+    const [furthest] = reader === undefined ? [] : await ids.offset(mostLookedThrough - 1).limit(1)
+    const near = furthest && (after === undefined ? gte : lte)(id, furthest.id)
+    const concerned = reader === undefined ? undefined : concerning(reader)
+    const rows = await selectChanges(db)
+      .where(and(wanted, near, concerned))
+      .orderBy(order)
+      .limit(limit)
+    const isFull = rows.length === limit
     const changes = after === undefined ? rows.toReversed() : rows
     const last = changes.at(-1)?.id
-    const [bound] = reader === undefined || rows.length === limit ? [] : await furthest
-    const next = (after === undefined ? last : bound?.id) ?? last ?? bound?.id ?? after ?? 0
-    return { changes, next, more: rows.length === limit || bound !== undefined }
+    const next = (after === undefined || isFull ? last : furthest?.id) ?? last ?? furthest?.id ?? after ?? 0
+    return { changes, next, more: isFull || furthest !== undefined }
   })
 }
 

@@ -26,8 +26,8 @@ const fromRow = (row: HeadRow) => {
   const detail = { ...made, visibility, version, relay, ...told }
   const text = JSON.stringify(detail)
   const served = { detail, bytes: Buffer.byteLength(text), answer: plainAnswer(text) }
-  // Its AST's response was made for this visibility.
   const [spelling] = spellingsOf(row.websocketUrl)
+  // Its AST's response was made for this visibility.
   return { ...row, ...served, spelling, viewers: new Set(row.viewers), madeFor: made.visibility }
 }
 

@@ -3,7 +3,7 @@ import type { Orm } from "../../db/database.ts"
 import { type Job, restAfterCall } from "../queue/jobs.ts"
 import { type InStep, WorkFailure } from "../queue/worker.ts"
 import { type DeploymentRow, type VersionRow, versionOf } from "../records.ts"
-import type { WorkContext } from "./handlers.ts"
+import type { WorkContext } from "./context.ts"
 import { type HookCall, nextCallMs } from "./hook.ts"
 
 export const busyMs = 300

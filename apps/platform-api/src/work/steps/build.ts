@@ -15,7 +15,7 @@ import { createNeeds, type Handlers, type InStep, type Outcome, WorkFailure } fr
 import { type BuildRow, deploymentOf, type DeploymentRow, lockBuild, readSpec, readVersion } from "../records.ts"
 import type { SpecRow } from "../records.ts"
 import { announce, busyMs, callData } from "./announce.ts"
-import type { WorkContext } from "./handlers.ts"
+import type { WorkContext } from "./context.ts"
 import { holdName, isApproved, prepare, publishVersion, read } from "./publish-version.ts"
 
 /** The stack that a build publishes. Throws WorkFailure. */

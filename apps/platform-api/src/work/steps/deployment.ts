@@ -7,7 +7,7 @@ import { dropJob, isInHand, type Job, restJob } from "../queue/jobs.ts"
 import { type Handlers, type InStep, WorkFailure } from "../queue/worker.ts"
 import { type DeploymentRow, freeDeployment, lastEventOf, lockDeployment, readSpec, versionOf } from "../records.ts"
 import { announce, busyMs, currentData } from "./announce.ts"
-import type { WorkContext } from "./handlers.ts"
+import type { WorkContext } from "./context.ts"
 import { prepare, publishVersion, read } from "./publish-version.ts"
 import type { HookCall } from "./hook.ts"
 

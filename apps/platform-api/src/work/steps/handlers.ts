@@ -1,44 +1,11 @@
-import { type Compiler, diffOf, jobOwner } from "../../compiler/compiler.ts"
-import type { MadeDiff } from "../../compiler/tasks.ts"
-import type { Config } from "../../config.ts"
-import type { Orm } from "../../db/database.ts"
-import { ofVersion } from "../../records/spec-versions.ts"
-import { createNeeds, type Handlers } from "../queue/worker.ts"
-import { deploymentOf, type VersionRow, versionOf } from "../records.ts"
+import type { Handlers } from "../queue/worker.ts"
 import { buildHandler } from "./build.ts"
+import { createContext, type Given } from "./context.ts"
 import { deploymentHandler, noticeHandler } from "./deployment.ts"
-import type { Hook } from "./hook.ts"
 import { runHandler } from "./run.ts"
 
-type Given = {
-  readonly now: () => Date
-  readonly config: Pick<Config, "streamUrlTemplate" | "publicStacks">
-  readonly hook: Hook | undefined
-  readonly compiler: Compiler
-  /** A link to a version's AST that needs no key and is valid for an hour. */
-  readonly astUrl: (versionId: number, at: Date) => string
-}
-
-/** Compares a version with the deployed one; undefined if nothing is deployed. */
-const createServedDiff = (compiler: Compiler) => {
-  const need = createNeeds<Pick<MadeDiff, "verdict" | "breaking">>()
-  return async (tx: Orm, specId: number, version: VersionRow) => {
-    const deployment = await deploymentOf(tx, specId)
-    const served = deployment === undefined ? undefined : await versionOf(tx, deployment)
-    if (deployment === undefined || served === undefined) return undefined
-    return need(`${served.id} ${version.id}`, async () => {
-      const about = { owner: jobOwner(deployment.ownerId) }
-      const { verdict, breaking } = await diffOf(compiler, ofVersion(served), ofVersion(version), about)
-      return { verdict, breaking }
-    })
-  }
-}
-
-/** What background work needs. */
-export type WorkContext = Given & { readonly diffToDeployed: ReturnType<typeof createServedDiff> }
-
 export const createHandlers = (given: Given): Handlers => {
-  const context = { ...given, diffToDeployed: createServedDiff(given.compiler) }
+  const context = createContext(given)
   return {
     build: buildHandler(context),
     deployment: deploymentHandler(context),

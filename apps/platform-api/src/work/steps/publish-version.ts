@@ -6,7 +6,7 @@ import { ofVersion } from "../../records/spec-versions.ts"
 import { lineOf, previousVersion, putStack, servedVersion, StackConflict } from "../../registry/publication.ts"
 import { raiseRevision } from "../../registry/stack-changes.ts"
 import { sizeOf, type StackHead } from "../../registry/stack-bytes.ts"
-import type { WorkContext } from "./handlers.ts"
+import type { WorkContext } from "./context.ts"
 import { Needed, WorkFailure } from "../queue/worker.ts"
 import { readSpec, type VersionRow } from "../records.ts"
 

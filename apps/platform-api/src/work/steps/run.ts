@@ -10,7 +10,7 @@ import { moveRun, moveStep, type RunStepName, runStepNames, skipSteps, waitsForA
 import { dropJob, type Job, lockJob, restJob } from "../queue/jobs.ts"
 import type { Handlers, Outcome } from "../queue/worker.ts"
 import { deploymentOf, lockBuild, lockRun, readBuild, readVersion, type RunRow } from "../records.ts"
-import type { WorkContext } from "./handlers.ts"
+import type { WorkContext } from "./context.ts"
 
 type StepRow = typeof runSteps.$inferSelect
 
