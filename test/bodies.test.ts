@@ -189,13 +189,13 @@ describe.each(withBody)("the body of $what", ({ to, send, schemaIn, service }) =
   })
 })
 
-test("any other method is 405, and Allow lists the documented ones", async () => {
+test("any other method is 405, and Allow lists the documented ones, for OPTIONS too", async () => {
   for (const { to, send, operations } of all) {
     const fitting = operations.filter(({ pattern }) => pattern.test(to.path))
     const known = new Set(fitting.map(({ method }) => method))
-    for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((one) => !known.has(one))) {
+    for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].filter((one) => !known.has(one))) {
       const { status, allow } = await send(to, method)
-      expect([to.what, method, status]).toEqual([to.what, method, 405])
+      expect([to.what, method, status]).toEqual([to.what, method, method === "OPTIONS" ? 204 : 405])
       expect(allow?.split(", ").toSorted()).toEqual(
         [...known, ...(known.has("GET") ? ["HEAD"] : []), "OPTIONS"].toSorted(),
       )

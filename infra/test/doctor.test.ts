@@ -203,7 +203,6 @@ type Fault = readonly [name: string, env: Env, text: RegExp, next?: RegExp]
 const db = (rest: string) => ({ DATABASE_URL: `{db:${rest}}` })
 const faults: Readonly<Record<App, Readonly<Record<string, readonly Fault[]>>>> = {
   "docs-server": {
-    "allowed-hosts": [["pages' host not allowed", { SVC_ALLOWED_HOSTS: "docs.example.com" }, /127/]],
     pages: [["no pages", { SVC_DOCS_DIR: join(folder, "none") }, /./]],
     services: [
       ["a platform at the relay's URL", { SVC_RELAY_URL: "{others}/platform" }, /platform-api/, /relay/],

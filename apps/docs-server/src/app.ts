@@ -31,9 +31,9 @@ export type Dependencies = McpDependencies & {
 
 type Tarball = Config["tarballs"]["client"]
 
-const mcpMethods = "GET, HEAD, POST, OPTIONS"
-
 const isMcp = (c: Context): boolean => mcpPaths.includes(c.req.path)
+
+const methodsOf = (c: Context): string => (isMcp(c) ? "GET, HEAD, POST, OPTIONS" : "GET, HEAD, OPTIONS")
 
 const asksForHtml = (c: Context<HttpEnv>): boolean =>
   (c.req.method === "GET" || c.req.method === "HEAD") && wantsHtml(c.req.header("accept"))
@@ -78,13 +78,11 @@ export const createApp = (dependencies: Dependencies) => {
   })
 
   app.notFound((c) => {
-    const path = c.req.path.replace(/\/$/, "")
-    const methods = mcpPaths.includes(path) ? mcpMethods : "GET, HEAD, OPTIONS"
-    const isRoute = app.routes.some((route) => route.method === "GET" && route.path === path)
-    const known = methods === mcpMethods || isRoute || findDocument(site(), c) !== undefined
+    const isRoute = app.routes.some((route) => route.method === "GET" && route.path === c.req.path)
+    const known = isMcp(c) || isRoute || findDocument(site(), c) !== undefined
     const error =
       known && c.req.method !== "GET"
-        ? errors.fail("method_not_allowed", { headers: { Allow: methods } })
+        ? errors.fail("method_not_allowed", { headers: { Allow: methodsOf(c) } })
         : errors.fail("not_found")
     return errorAnswerFor(c, error, site())
   })
@@ -107,7 +105,7 @@ export const createApp = (dependencies: Dependencies) => {
     if (!decision.allowed) throw errors.fail("rate_limited", { retryAfterSeconds: decision.retryAfterSeconds })
     return next()
   })
-  app.options("*", (c) => c.body(null, 204, preflightHeaders))
+  app.options("*", (c) => c.body(null, 204, { ...preflightHeaders, Allow: methodsOf(c) }))
 
   mcpRoutes(app, dependencies)
 

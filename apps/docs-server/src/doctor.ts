@@ -53,13 +53,6 @@ const checkViewerKey = async (
   return [fail("viewer-key", `the platform rejects SVC_VIEWER_KEY (${code})`, next)]
 }
 
-const checkHosts = ({ allowedHosts, publicUrl }: Config): readonly Finding[] => {
-  if (publicUrl === undefined || allowedHosts.length === 0) return []
-  const { hostname } = new URL(publicUrl)
-  if (allowedHosts.includes(hostname)) return []
-  return [fail("allowed-hosts", `SVC_ALLOWED_HOSTS lacks ${hostname}`, "Add the host name of SVC_DOCS_URL.")]
-}
-
 const checkStream = ({ streamUrl, publicUrl }: Config): readonly Finding[] => {
   if (!isPublic(publicUrl) || isPublic(streamUrl)) return [pass("stream-url", `pages name ${streamUrl}`)]
   return [
@@ -82,7 +75,6 @@ export const docsChecks = async (
   return {
     ...serviceChecks("docs-server", env, config),
     pages: () => checkPages(config),
-    "allowed-hosts": async () => checkHosts(config),
     ...(viewerKey !== undefined && { "viewer-key": () => checkViewerKey(viewerKey, config) }),
     ...(config.docsDir === ownContent && {
       packages: async () => checkTarballs(config),

@@ -120,12 +120,13 @@ export const createApp = (dependencies: Dependencies): Api => {
     if (c.req.method !== "OPTIONS") return next()
     return c.body(null, 204, { allow: "POST, OPTIONS", ...(isOwnPage && preflight) })
   })
-  api.options("*", (c) => c.body(null, 204, preflight))
+  const allowed = (c: Context<AppEnv>): string => allowedMethods(api, c.req.path).join(", ")
+  api.options("*", (c) => c.body(null, 204, { ...preflight, allow: allowed(c) }))
 
   for (const routes of allRoutes) api.route("/", routes)
 
   const missing = (c: Context<AppEnv>): ApiError => {
-    const allow = allowedMethods(api, c.req.path).join(", ")
+    const allow = allowed(c)
     return allow === "" ? errors.fail("not-found") : errors.fail("method-not-allowed", { headers: { allow } })
   }
   // Whatever else is asked below /api/auth/keys: agents learn nothing, whatever the body, and people what there is.

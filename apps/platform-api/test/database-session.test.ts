@@ -259,7 +259,8 @@ describe.skipIf(!hasOpenssl && process.env["CI"] === undefined)("the server's UR
   test("a Unix socket is reported by its folder, and a wrong database in the error", async () => {
     const socket = encodeURIComponent(dirname(folder))
     expect(await encrypted(`postgres://postgres@${socket}:${server.port}/postgres`)).toEqual({ ssl: false })
-    await expect(encrypted(server.url.replace(/postgres$/, "nothing"))).rejects.toThrow('"nothing" does not exist')
+    for (const name of ["nothing", "?dbname=nothing", "postgres?dbname=nothing"])
+      await expect(encrypted(server.url.replace(/postgres$/, name))).rejects.toThrow('"nothing" does not exist')
   })
 })
 

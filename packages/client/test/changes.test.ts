@@ -41,7 +41,7 @@ const change = (id: number) =>
 const stream =
   (end: "cut" | "end" | "stay", ...parts: string[]): Answer =>
   (response) => {
-    response.writeHead(200, { "content-type": "text/event-stream" })
+    response.writeHead(200, { "content-type": "Text/Event-Stream; charset=utf-8" })
     const next = (): void => {
       const part = parts.shift()
       if (part !== undefined) response.write(part, () => setImmediate(next))

@@ -42,11 +42,11 @@ export const duplicateKey = (json: string): string | undefined => {
   return undefined
 }
 
-/** Whether a text has more than `most` values: members and elements of every depth, and the containers. Accepts any text. */
+/** Whether a text has more than `most` members and elements in all; an empty container counts as one. Accepts any text. */
 export const hasMoreValues = (json: string, most: number): boolean => {
   // Every value needs at least one character.
   if (json.length <= most) return false
-  let values = 1
+  let values = 0
   for (let i = 0; i < json.length; i++) {
     const code = json.charCodeAt(i)
     if (code === 0x22) i = stringEnd(json, i)

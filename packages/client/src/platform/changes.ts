@@ -68,7 +68,7 @@ export async function* follow(
     })
     const { status } = response
     const header = (name: string) => response.headers.get(name)
-    if (status !== 200 || header("content-type")?.startsWith("text/event-stream") !== true) {
+    if (status !== 200 || !/^text\/event-stream/i.test(`${header("content-type")}`)) {
       throw errorOf({ url: url.href, status, header, body: parseJson(await response.text()) })
     }
     // If the key is ignored, the reader would miss changes without noticing.

@@ -13,6 +13,7 @@ export const readServerUrl = (url: string): ConnectionOptions => {
   const read = new URL(url)
   const { searchParams } = read
   searchParams.delete("uselibpqcompat")
+  read.pathname = searchParams.get("dbname") || read.pathname
   if (searchParams.get("sslmode") === "allow") searchParams.set("sslmode", "prefer")
   if (searchParams.get("sslrootcert") === "system") {
     searchParams.delete("sslrootcert")
