@@ -417,6 +417,13 @@ test("a store that takes no writes is found, and the check writes nothing", asyn
     }
     expect(await storeFindings(full.url)).toMatchObject([{ verdict: "pass" }])
     await expect(full.command("LSET svc:doctor 0 x")).rejects.toThrow(/no such key/)
+    const ofUser = (rules: string) =>
+      full.command(`ACL SETUSER u reset on >x ${rules}`).then(() => storeFindings(full.url.replace("//", "//u:x@")))
+    const wanted = "~svc:* +@read +@write +@scripting +@connection +info +time"
+    for (const less of ["-@scripting", "-time", "-info", "-zrem", "-setrange", "resetkeys ~other:*"])
+      expect(await ofUser(`${wanted} ${less}`)).toEqual([finding("limits-store", "fail", /NOPERM|script/, /~svc/)])
+    const [{ next = "" } = {}] = await ofUser("")
+    expect(await ofUser(next.slice(next.indexOf("~")))).toMatchObject([{ verdict: "pass" }])
     await full.command("CONFIG SET requirepass x")
     expect(await storeFindings(full.url)).toEqual([finding("limits-store", "fail", /NOAUTH/, /password/)])
   } finally {

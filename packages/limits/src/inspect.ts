@@ -1,6 +1,7 @@
 import { connect as connectTcp, isIP } from "node:net"
 import { connect as connectTls } from "node:tls"
 import type { createClient } from "redis"
+import { announceScript } from "./scripts.ts"
 import { type Connect, maintNotifications, reasonOf, within } from "./store.ts"
 import { anyReplicas, readReplicasKey } from "./store-keys.ts"
 
@@ -69,8 +70,12 @@ export const inspectStore = async (
     const field = (name: string): string | undefined =>
       lines.find((line) => line.startsWith(`${name}:`))?.slice(name.length + 1)
     const valkey = field("valkey_version")
-    // A write that writes nothing, which a store refuses as it would any other.
-    const refusal = await client.sendCommand(["SETRANGE", `${prefix}:doctor`, "0", ""]).then(() => undefined, reasonOf)
+    // Writes that write nothing, which a store refuses as it would any other. A user may be allowed the first without the second.
+    const key = `${prefix}:doctor`
+    const refusal = await client
+      .sendCommand(["SETRANGE", key, "0", ""])
+      .then(() => client.sendCommand(["EVAL", announceScript, "1", key, "doctor", "0"]))
+      .then(() => undefined, reasonOf)
     const policy = field("maxmemory_policy")
     return {
       name: valkey === undefined ? "Redis" : "Valkey",

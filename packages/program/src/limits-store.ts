@@ -4,6 +4,8 @@ import { lookupFailure, stepAfter } from "./requests.ts"
 
 const check = "limits-store"
 const credentials = "Correct the user and password in SVC_LIMITS_URL."
+const rights =
+  "Give the user of SVC_LIMITS_URL these rules of the ACL, with SVC_LIMITS_PREFIX in place of svc: ~svc:* +@read +@write +@scripting +@connection +info +time"
 /** The next step by how the text begins with which a store refuses. */
 const refusals: Readonly<Record<string, string>> = {
   DENIED:
@@ -12,7 +14,9 @@ const refusals: Readonly<Record<string, string>> = {
   WRONGPASS: credentials,
   OOM: "Raise its maxmemory: 64 MB are enough for 50,000 callers a minute.",
   MISCONF: "Make room on its disk, or switch its snapshots off.",
-  NOPERM: "Give the user of SVC_LIMITS_URL the right to write keys with the prefix SVC_LIMITS_PREFIX.",
+  NOPERM: rights,
+  "ERR The user executing the script": rights,
+  "ERR ACL failure in script": rights,
   NOREPLICAS: "Start its replicas, or lower its min-replicas-to-write.",
   "ERR max number of clients": "Raise its maxclients, or end connections of other programs: each replica uses one.",
   "no reply": "Check whether it is overloaded or frozen.",
