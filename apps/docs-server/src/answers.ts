@@ -51,7 +51,7 @@ export const bodyError = (fault: BodyFault): ApiError => {
     return errors.fail("unsupported_media_type", { message: `In this request, ${fault.reason}.` })
   if (fault.kind === "invalid-json")
     return errors.fail("invalid_request", { message: `In this request, ${fault.reason}.` })
-  const what = fault.kind === "invalid" ? fault.reason : "did not arrive"
+  const what = fault.kind === "timeout" || fault.kind === "aborted" ? "did not arrive" : fault.reason
   return errors.fail("invalid_request", { message: `The request body ${what}.` })
 }
 

@@ -3,7 +3,8 @@ import { symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { beforeEach, expect, test } from "vitest"
 import { testFolder } from "../../../test/start-service.ts"
-import { loadCorpus } from "../src/corpus/corpus.ts"
+import committed from "../openapi.json" with { type: "json" }
+import { isOwnPath, loadCorpus } from "../src/corpus/corpus.ts"
 import { writeFiles } from "./pages.ts"
 
 let dir: string
@@ -94,6 +95,8 @@ test("a page at one of the server's paths is a warning", async () => {
     "cli/x.md: the path /cli/x is the server's own; served as /cli/x.md and .html only",
     "mcp.md: the path /mcp is the server's own; served as /mcp.md and .html only",
   ])
+  const fixed = Object.keys(committed.paths).filter((path) => !/^\/(?:$|\{)|^\/\w+\.md$/.test(path))
+  expect(fixed.filter((path) => !isOwnPath(path.slice(1)))).toEqual([])
 })
 
 test("the version changes with any page or skill file, of both of which fetch_page gives cursors, and with nothing else", async () => {

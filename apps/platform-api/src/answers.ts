@@ -66,8 +66,8 @@ export const bodyError = (fault: BodyFault): ApiError => {
     return errors.fail("payload-too-large", own)
   }
   const code = fault.kind === "unsupported-media-type" || fault.kind === "invalid-json" ? fault.kind : "invalid-request"
-  const path = "path" in fault ? fault.path : ""
-  const reason = "reason" in fault ? fault.reason : "the body didn't arrive"
+  const path = fault.kind === "invalid" ? fault.path : ""
+  const reason = fault.kind === "timeout" || fault.kind === "aborted" ? "the body didn't arrive" : fault.reason
   const own = code === "unsupported-media-type" ? { message: `In this request, ${reason}.` } : {}
   return errors.fail(code, { details: { path, reason }, ...own })
 }

@@ -1,4 +1,5 @@
 // What every page does beyond being read: copy, find while typing, say where the reader is, try an operation.
+import type { Trial } from "../src/markdown.ts"
 import { addCopyButton, addPageCopy, addTabs } from "./page/copy.ts"
 import { addFlow } from "./page/flow.ts"
 import { followReader } from "./page/reader.ts"
@@ -15,4 +16,4 @@ const input = form?.querySelector("input")
 if (form && input) addSuggestions(form, input)
 followReader()
 for (const place of all("[id='frame.flow']")) addFlow(place)
-for (const place of all("[id='frame.try']")) addTryPanel(place, place.dataset["kind"] ?? "")
+for (const place of all("[id='frame.try']")) addTryPanel(place, place.dataset["kind"] as Trial)

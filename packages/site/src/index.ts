@@ -14,6 +14,7 @@ export {
   type Row,
   type Section,
   type SitePage,
+  trials,
 } from "./markdown.ts"
 export { createNavigation, hasText } from "./navigation.ts"
 export { longestRendered, renderPage } from "./render-page.ts"

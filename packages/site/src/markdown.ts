@@ -14,6 +14,10 @@ export type Section = {
 /** A table's row that has an anchor of its own. */
 export type Row = Omit<Section, "level">
 
+/** How an operation can be tried out on its page: without a key, with a key, or with a session token. */
+export const trials = ["open", "key", "token"] as const
+export type Trial = (typeof trials)[number]
+
 export type SitePage = {
   readonly slug: string
   /** Its path in the folder, `/` between the parts. */
@@ -27,8 +31,8 @@ export type SitePage = {
   readonly group?: string | undefined
   /** Of an operation's page: the HTTP method. */
   readonly method?: string | undefined
-  /** Of an operation that a reader may try out on its page: without a key, with a key, or with a session token. */
-  readonly trial?: "open" | "key" | "token" | undefined
+  /** Of an operation that a reader may try out on its page. */
+  readonly trial?: Trial | undefined
   readonly markdown: string
   /** Where the page's text starts, behind the front matter. */
   readonly bodyStart: number

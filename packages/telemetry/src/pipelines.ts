@@ -37,15 +37,14 @@ const otlpMetricExporter = async (settings: Settings): Promise<sdk.PushMetricExp
 }
 
 /** Makes the exporters of spans, by OTEL_TRACES_EXPORTER. */
-export const createSpanProcessors = (settings: Settings): Promise<SpanProcessor[]> =>
-  Promise.all(
+export const createSpanProcessors = (settings: Settings): Promise<SpanProcessor[]> => {
+  const exporters = { otlp: () => otlpSpanExporter(settings), console: () => new ConsoleSpanExporter() }
+  return Promise.all(
     settings.traceExporters
       .filter((name) => name !== "none")
-      .map(async (name) => {
-        const exporter = name === "otlp" ? await otlpSpanExporter(settings) : new ConsoleSpanExporter()
-        return new BatchSpanProcessor({ ...settings.batch, exporter })
-      }),
+      .map(async (name) => new BatchSpanProcessor({ ...settings.batch, exporter: await exporters[name]() })),
   )
+}
 
 const prometheusPage = async ({ prometheusHost: host, prometheusPort: port }: Settings): Promise<sdk.IMetricReader> => {
   const { PrometheusExporter } = await import("@opentelemetry/exporter-prometheus")
@@ -68,14 +67,12 @@ export const createMetricReaders = (settings: Settings): Promise<sdk.IMetricRead
       exportIntervalMillis: exportInterval,
       exportTimeoutMillis: Math.min(exportTimeout, exportInterval),
     })
-  return Promise.all(
-    settings.metricExporters
-      .filter((name) => name !== "none")
-      .map(async (name) => {
-        if (name === "prometheus") return prometheusPage(settings)
-        return periodic(name === "otlp" ? await otlpMetricExporter(settings) : new sdk.ConsoleMetricExporter())
-      }),
-  )
+  const readers = {
+    otlp: async () => periodic(await otlpMetricExporter(settings)),
+    prometheus: () => prometheusPage(settings),
+    console: () => periodic(new sdk.ConsoleMetricExporter()),
+  }
+  return Promise.all(settings.metricExporters.filter((name) => name !== "none").map(async (name) => readers[name]()))
 }
 
 /** Makes the propagators, by OTEL_PROPAGATORS. Baggage is accepted but ignored, because nothing reads or forwards it. */

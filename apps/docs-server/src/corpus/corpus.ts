@@ -15,6 +15,7 @@ import {
   type Row,
   type Section,
   type SitePage,
+  trials,
   withAbsoluteLinks,
 } from "@svc/site"
 import { isImage, listFiles } from "./files.ts"
@@ -58,7 +59,7 @@ const frontMatterSchema = z.record(z.string(), z.unknown())
 /** First path parts that belong to the server; a page there is served with `.md` alone. */
 const ownPaths = new Set(
   (
-    "mcp health openapi.json cli skills .well-known llms.txt llms-full.txt search stacks assets " +
+    "mcp livez readyz health openapi.json cli skills .well-known llms.txt llms-full.txt search stacks assets " +
     "favicon.ico sitemap.xml robots.txt"
   ).split(" "),
 )
@@ -72,7 +73,7 @@ export const isOwnPath = (slug: string): boolean =>
 export const hashOf = (content: string | Uint8Array): string =>
   createHash("sha256").update(content).digest("hex").slice(0, 32)
 
-const trialSchema = z.enum(["open", "key", "token"])
+const trialSchema = z.enum(trials)
 
 type FrontMatter = { readonly data: z.infer<typeof frontMatterSchema>; readonly end: number }
 

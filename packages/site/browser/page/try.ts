@@ -1,8 +1,15 @@
 import { visibleJson } from "@svc/common/foreign-text"
+import type { Trial } from "../../src/markdown.ts"
 import { make } from "../dom.ts"
 
-/** Lets a reader send what curl sends in the example, from this page. @param kind what the request needs: open, key or token */
-export const addTryPanel = (panel: HTMLElement, kind: string): void => {
+const credentials = {
+  open: { name: "", said: "" },
+  key: { name: "Publishable key", said: `The key's origin must be ${location.origin}. The key isn't stored.` },
+  token: { name: "Session token", said: "The token isn't stored." },
+} satisfies Record<Trial, object>
+
+/** Lets a reader send what curl sends in the example, from this page. @param kind what the request needs */
+export const addTryPanel = (panel: HTMLElement, kind: Trial): void => {
   const command = panel.parentElement?.querySelector("[data-language=sh] code")?.textContent ?? ""
   const [url = ""] = /https?:\/\/[^\s'"]+/.exec(command) ?? []
   const [, , json] = /--json (['"])([^]*)\1\s*$/.exec(command) ?? []
@@ -11,23 +18,20 @@ export const addTryPanel = (panel: HTMLElement, kind: string): void => {
     json === undefined
       ? undefined
       : make("textarea", { "aria-label": "Body", rows: "4", spellcheck: "false" }, json.replaceAll('\\"', '"'))
-  const name = kind === "token" ? "Session token" : "Publishable key"
-  const key =
-    kind === "open"
-      ? undefined
-      : make("input", {
-          class: "secret-input",
-          "aria-label": name,
-          placeholder: name,
-          autocomplete: "off",
-          spellcheck: "false",
-        })
+  const { name, said: first } = credentials[kind]
+  const looks = {
+    class: "secret-input",
+    "aria-label": name,
+    placeholder: name,
+    autocomplete: "off",
+    spellcheck: "false",
+  }
+  const key = name === "" ? undefined : make("input", looks)
   const said = make("p", { class: "muted", role: "status" })
   const say = (text: string): void => {
     said.textContent = text
   }
-  if (kind === "key") say(`The key's origin must be ${location.origin}. The key isn't stored.`)
-  if (kind === "token") say("The token isn't stored.")
+  say(first)
   const shown = make("pre", { tabindex: "0", hidden: "" })
   const { origin } = new URL(url)
   let sent = 0

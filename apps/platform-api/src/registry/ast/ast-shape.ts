@@ -1,4 +1,5 @@
 // The parts of an AST that the registry reads. Everything else is kept as published.
+import { isObject } from "@svc/common/json-object"
 import { inOwnWords } from "@svc/openapi"
 import { z } from "zod"
 import { DocumentFault, maxFaults } from "./document-fault.ts"
@@ -85,20 +86,23 @@ const field = z.looseObject({
   emit: z.boolean().optional(),
 })
 
-const outputs = ["Collection", "Single", "Keyed"] as const
+/** The outputs of views, with the mode in which such a view is read. */
+export const viewModes = { Collection: "list", Single: "state", Keyed: "state" } as const
 
-/** `"Collection"`, or a variant that carries data: `{"Keyed": {"key_field": …}}`. */
-export type ViewOutput = (typeof outputs)[number] | Readonly<Record<string, unknown>>
-
-const isViewOutput = (value: unknown) => {
-  const keys = typeof value === "object" && value !== null ? Object.keys(value) : [value]
-  return keys.length === 1 && outputs.some((output) => output === keys[0])
+/** The name of `"Collection"`, or of a variant that carries data: `{"Keyed": {"key_field": …}}`. */
+export const outputName = (output: unknown) => {
+  const [found, ...others] = isObject(output) ? Object.keys(output) : [output]
+  const names = Object.keys(viewModes) as (keyof typeof viewModes)[]
+  return others.length > 0 ? undefined : names.find((one) => one === found)
 }
 
 const view = z.looseObject({
   id: name,
   pipeline: z.array(z.unknown()).optional(),
-  output: z.custom<ViewOutput>(isViewOutput, `must be one of ${outputs.join(", ")}`).optional(),
+  output: z
+    .unknown()
+    .refine((output) => outputName(output) !== undefined, `must be one of ${Object.keys(viewModes).join(", ")}`)
+    .optional(),
 })
 
 const entity = z.looseObject({

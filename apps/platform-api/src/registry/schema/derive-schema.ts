@@ -1,5 +1,5 @@
 import { isObject } from "@svc/common/json-object"
-import { type Ast, type AstEntity, fieldPath, type ViewOutput } from "../ast/ast-shape.ts"
+import { type Ast, type AstEntity, fieldPath, outputName, viewModes } from "../ast/ast-shape.ts"
 import { deriveTypes, type SchemaType, type ShapeType, type Spend } from "./derive-types.ts"
 import { compactType, optionContent } from "../ast/rust-type.ts"
 
@@ -58,7 +58,7 @@ const deriveEntity = ({ state_name: name, identity, sections, views = [] }: AstE
     })),
     ...views.map(({ id, output, pipeline = [] }) => ({
       id,
-      mode: viewMode(output),
+      mode: viewModes[outputName(output) ?? "Collection"],
       needs_key: false,
       key_field: pathOf(contentOf(output, "Keyed")?.["key_field"]) ?? recordKey(identity.primary_keys),
       sort: sortOf(pipeline),
@@ -94,9 +94,4 @@ const sortOf = (pipeline: readonly unknown[]) => {
   return field === undefined
     ? null
     : { field, order: sort?.["order"] === "desc" ? ("desc" as const) : ("asc" as const) }
-}
-
-const viewMode = (output: ViewOutput = "Collection"): "state" | "list" => {
-  const variant = typeof output === "string" ? output : Object.keys(output)[0]
-  return variant === "Collection" ? "list" : "state"
 }

@@ -52,14 +52,14 @@ export const deploymentHandler = (context: WorkContext): Handlers["deployment"] 
       const seen = await inStep(async (tx) => {
         const deployment = await lockDeployment(tx, job.id)
         const { operation, operationId } = deployment
-        if (operation !== "stop" && operation !== "restart") return await dropJob(tx, "deployment", job.id)
+        if (operation === null || operation === "deploy") return await dropJob(tx, "deployment", job.id)
         if (await isInHand(tx, "notice", job.id)) return void (await restJob(tx, job, busyMs))
         const type = `deployment.${operation}` as const
         const data = await currentData(tx, context, deployment)
         return { operation, call: { id: `msg_${operation}_${operationId ?? job.id}`, type, data } }
       })
       if (seen === undefined || !(await announce(context, job, inStep, seen.call))) return "rest"
-      await (seen.operation === "stop" ? stop : restart)(job, inStep)
+      await { stop, restart }[seen.operation](job, inStep)
       return "rest"
     },
     fail: (job, inStep, message) =>
