@@ -66,8 +66,8 @@ export const withTimeout = <Value>(context: Context, run: (signal: AbortSignal) 
 
 /** 0: it landed. 1: it failed, can't land or wasn't sent. 3: it may still land. */
 export const exitOf = (ending: Ending): 0 | 1 | 3 => {
-  if (ending.state === "undecided") return 3
-  return ending.state === "landed" && ending.err === null ? 0 : 1
+  const landed = ending.state === "landed" && ending.err === null ? 0 : 1
+  return ({ landed, expired: 1, "not-submitted": 1, undecided: 3 } as const)[ending.state]
 }
 
 const errorJson = ({ code, message, hint, status, requestId, details }: SvcError) => ({

@@ -28,7 +28,7 @@ const usageResult = (
 ): UsageEvent["result"] => {
   if (of !== "send") return error === undefined ? "ok" : "error"
   if (error === undefined) return "accepted"
-  return submission?.submissionState === "unknown" ? "unknown" : "rejected"
+  return ({ not_submitted: "rejected", unknown: "unknown" } as const)[submission?.submissionState ?? "not_submitted"]
 }
 
 const identity = ({ claims: { sub = "anonymous", ...claims } }: Principal) => ({
