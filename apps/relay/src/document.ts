@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { requestIdHeader } from "@svc/http"
+import { limitsModes } from "@svc/limits"
 import { createRoute, errorResponses, openApiDocument } from "@svc/openapi"
 import type { MiddlewareHandler } from "hono"
 import { networks } from "./chain.ts"
@@ -55,7 +56,7 @@ export const healthResponse = z.object({
   status: z.literal("ok"),
   version: z.string(),
   limits: z
-    .enum(["shared", "local"])
+    .enum(limitsModes)
     .meta({ description: "Where the limits are counted: in a store for all replicas, or in each replica." }),
   transactions: z.object({
     enabled: z.boolean(),

@@ -1,7 +1,7 @@
 import { metrics } from "@opentelemetry/api"
 import { serve } from "@svc/http"
 import { createLogger, type Logger, type Runtime } from "@svc/program"
-import { openLimits } from "@svc/limits"
+import { limitsModes, openLimits } from "@svc/limits"
 import { createVerifier, remoteKeys } from "@svc/session-token"
 import { clientSpan, observeLimits, outsideRequests, startTelemetry } from "@svc/telemetry"
 import { Agent, fetch } from "undici"
@@ -77,7 +77,7 @@ const openTransactions = async (config: Config, log: Logger, runtime: Runtime) =
   const limits = await openLimits(config.limits, about)
   const { auth, keysKnown, keysAge, onUnprotected } = chooseAuth(config, log, runtime)
   const meter = metrics.getMeter("svc.relay", version)
-  observeLimits(meter, limits.mode)
+  observeLimits(meter, limitsModes, limits.mode)
   observeReads(meter, reads.count, reads.answering)
   observeKeys(meter, keysAge)
   return {

@@ -1,5 +1,5 @@
 export { addressesPerNetwork, placesOf } from "./address-prefixes.ts"
-export type { Bucket, Entry, Limits, LimitsMode, Places } from "./limits.ts"
+export { type Bucket, type Entry, type Limits, type LimitsMode, limitsModes, type Places } from "./limits.ts"
 export { createLocalLimits } from "./local.ts"
 export { limitFields, openLimits } from "./open.ts"
 export type { Decision } from "./rate-limiter.ts"

@@ -25,7 +25,8 @@ export type Entry = { readonly leave: () => void } | { readonly full: Place }
 
 export type Taken = Decision & { readonly entry?: Entry }
 
-export type LimitsMode = "shared" | "local"
+export const limitsModes = ["shared", "local"] as const
+export type LimitsMode = (typeof limitsModes)[number]
 
 /** Rate and concurrency limits, counted in this process or across all replicas of a service. */
 export type Limits = {

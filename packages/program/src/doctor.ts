@@ -1,9 +1,12 @@
 import { ConfigError, SetupError } from "@svc/config"
 
+// The worst one first.
+const verdicts = ["fail", "warn", "pass"] as const
+
 /** What a check found. `next` is the operator's next step, on everything that isn't a pass. No text contains a secret. */
 export type Finding = {
   readonly check: string
-  readonly verdict: "pass" | "warn" | "fail"
+  readonly verdict: (typeof verdicts)[number]
   readonly text: string
   readonly next?: string
 }
@@ -77,8 +80,7 @@ export const runDoctor = async ({
       fail("settings", problem, "Correct the variable, then run doctor again."),
     )
   }
-  const has = (verdict: Finding["verdict"]) => findings.some((finding) => finding.verdict === verdict)
-  const verdict = has("fail") ? "fail" : has("warn") ? "warn" : "pass"
+  const verdict = verdicts.find((one) => findings.some((finding) => finding.verdict === one))
   if (args.includes("--json")) write(`${JSON.stringify({ service, version, verdict, findings }, undefined, 2)}\n`)
   else write(`${service} ${version}\n${findings.map(lineOf).join("")}`)
   return verdict === "fail" ? 1 : 0

@@ -11,12 +11,11 @@ export type UsageCounter = ReturnType<typeof createUsageCounter>
 // Keys that were deleted meanwhile are left out, and so are their rows. JSON, because the builder can't insert from a
 // list of values that it joins.
 const addSql = `
-  insert into key_usage (key_id, day, requests, refused, sessions)
-  select n.id, n.day, n.requests, n.refused, n.sessions
-  from jsonb_to_recordset($1::text::jsonb) as n (id int, day date, requests int, refused int, sessions int)
+  insert into key_usage (key_id, day, ${counted.join()})
+  select n.id, n.day, ${counted.map((name) => `n.${name}`).join()}
+  from jsonb_to_recordset($1::text::jsonb) as n (id int, day date, ${counted.map((name) => `${name} int`).join()})
   join api_keys k on k.id = n.id order by n.id, n.day
-  on conflict (key_id, day) do update set requests = key_usage.requests + excluded.requests,
-    refused = key_usage.refused + excluded.refused, sessions = key_usage.sessions + excluded.sessions`
+  on conflict (key_id, day) do update set ${counted.map((name) => `${name} = key_usage.${name} + excluded.${name}`).join()}`
 
 const maxPending = 100_000
 

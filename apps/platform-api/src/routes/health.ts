@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises"
 import { json, z } from "@svc/openapi"
+import { limitsModes } from "@svc/limits"
 import { publicJwks } from "@svc/session-token"
 import { type Database, requestMs } from "../db/database.ts"
 import { access, createRoutes, failures, noStore } from "./api.ts"
@@ -10,7 +11,7 @@ const health = z.object({
   version: z.string(),
   database: z.enum(["ok", "unavailable"]),
   limits: z
-    .enum(["shared", "local"])
+    .enum(limitsModes)
     .meta({ description: "Where limits are counted: in a store shared by all replicas, or in each replica." }),
 })
 const about = z.object({ name: z.string(), version: z.string(), docs: z.url(), openapi: z.url(), health: z.url() })

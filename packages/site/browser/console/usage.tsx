@@ -68,6 +68,13 @@ const UsageChart = ({ usage }: { readonly usage: Usage }) => {
   )
 }
 
+type Counts = Omit<Usage["days"][number]["keys"][number], "id" | "name">
+const headings = { requests: "Requests", refused: "Refused", sessions: "Sessions" } as const satisfies Record<
+  keyof Counts,
+  string
+>
+const counted = Object.keys(headings) as (keyof Counts)[]
+
 const choices = [7, 30, 90].map((days) => [days, String(days)] as const)
 
 export const UsageView = () => {
@@ -75,14 +82,12 @@ export const UsageView = () => {
   const path = `/api/usage?days=${days}`
   const { body: usage, error, again } = useRead<Usage>(path)
   const rows = (usage?.days ?? []).toReversed().flatMap(({ date, keys }) =>
-    keys.map(({ id, name, requests, refused, sessions }, index) => [
+    keys.map(({ id, name, ...counts }, index) => [
       index === 0 ? date : "",
       <>
         {brief(name, 64)} <span class="muted">{id}</span>
       </>,
-      requests,
-      refused,
-      sessions,
+      ...counted.map((one) => counts[one]),
     ]),
   )
   return (
@@ -99,7 +104,7 @@ export const UsageView = () => {
       {usage !== undefined && (
         <Table
           label="Usage"
-          heads={["Day (UTC)", "Key", "Requests", "Refused", "Sessions"]}
+          heads={["Day (UTC)", "Key", ...Object.values(headings)]}
           rows={rows}
           empty="No requests in these days."
         />
