@@ -11,21 +11,27 @@ import released from "../scripts/released.json" with { type: "json" }
 import { fieldsOf, type Schema } from "../apps/docs-server/scripts/reference/fields.ts"
 import { lookupIn, openApiDocument } from "../apps/docs-server/scripts/reference/operation-page.ts"
 import { tools } from "../apps/docs-server/src/mcp/tools.ts"
-import { visibilities } from "../apps/platform-api/src/db/schema/index.ts"
+import { jobs, visibilities } from "../apps/platform-api/src/db/schema/index.ts"
 import { errors as platformErrors } from "../apps/platform-api/src/errors.ts"
+import { jobOutcomes, jobStates } from "../apps/platform-api/src/metrics.ts"
 import { lifeCycles } from "../apps/platform-api/src/records/transitions.ts"
 import { rustSpelling } from "../apps/platform-api/src/registry/ast/idl-type.ts"
 import { type TypeNode, typeNode } from "../apps/platform-api/src/registry/types/type-node.ts"
+import { runErrors, runStepNames } from "../apps/platform-api/src/work/events.ts"
 import { hookBody } from "../apps/platform-api/src/work/steps/hook-call.ts"
 import { errors as relayErrors } from "../apps/relay/src/errors.ts"
+import { denialReasons, upstreamOutcomes } from "../apps/relay/src/metrics.ts"
 import { clientMessage } from "../packages/local-stream/src/server/connection.ts"
 import { skillNames } from "../apps/cli/src/docs/skills.ts"
 import { languages } from "../apps/cli/src/usage/options.ts"
 import { serviceUrl } from "../apps/cli/src/settings/settings.ts"
+import { clientNames } from "../apps/cli/src/mcp/configurations.ts"
 import { symbols } from "../apps/cli/src/stream/where.ts"
+import { shells } from "../apps/cli/src/usage/completion.ts"
 import { exits } from "../apps/cli/src/usage/help.ts"
 import { operators as astOperators } from "../packages/common/src/ast-operators.ts"
 import { operators } from "../packages/client/src/stream/where.ts"
+import { limitsModes } from "../packages/limits/src/limits.ts"
 import { primitives } from "../packages/local-stream/src/stack/codecs.ts"
 import { faults } from "../packages/local-stream/src/server/faults.ts"
 import { sessionClaims, sessionScopes } from "../packages/session-token/src/claims.ts"
@@ -123,6 +129,7 @@ const compared: [page: string, heading: string, column: string, expected: readon
     shapeOf("subscribe").filter((name) => !["type", "partition"].includes(name)),
   ],
   ["payments.md", "Results", "Option", Object.keys(submitOnceOptions)],
+  ["publishing.md", "Publish", "Step of a run", runStepNames],
   ["local-development.md", "Local development", "Stack", stacks],
   ["mcp-server.md", "Tools", "Tool", tools.map(({ name }) => name)],
   ["command-line.md", "Exit codes", "Exit", exits.map(([code]) => code)],
@@ -204,6 +211,13 @@ test("svc and the pages name each language of types", () => {
     expect(languages.filter((one) => !readFileSync(join(content, page), "utf8").includes(one))).toEqual([])
 })
 
+const unreadyCauses = (app: string): string[] =>
+  [
+    ...readFileSync(join(content, `../../${app}/openapi.json`), "utf8").matchAll(
+      /"missing": \{[^}]*"enum": \[([^\]]*)/g,
+    ),
+  ].flatMap(([, causes = ""]) => causes.match(/[\w-]+/g) ?? [])
+
 test.each([
   [
     "scopes",
@@ -211,14 +225,41 @@ test.each([
     sessionScopes,
   ],
   ["visibilities", ["../../cli/src/usage/options.ts", "publishing.md"], visibilities],
+  ["operators of a filter", ["client.md", "mcp-server.md"], operators],
+  // One way of two to write equality is shown.
+  [
+    "operators of --where",
+    ["command-line.md", "../../cli/src/commands/registry.ts"],
+    symbols.filter((symbol) => symbol !== "=="),
+  ],
+  ["clients of svc mcp --config", ["command-line.md", "mcp-server.md"], clientNames],
+  ["shells", ["command-line.md", "../../cli/README.md", "../../cli/src/commands/setup.ts"], shells],
+  ["error codes of a run", ["publishing.md"], runErrors],
+  ["causes of an unready service", ["operations.md"], ["docs-server", "platform-api", "relay"].flatMap(unreadyCauses)],
 ] as const)("texts that list the %s have all of them", (_, files, values) => {
+  expect(values).not.toEqual([])
   const missing = files.flatMap((file) => {
     const text = readFileSync(join(content, file), "utf8")
-    return values
-      .filter((value) => !new RegExp(`(?<![\\w:])${value}\\b`).test(text))
-      .map((value) => `${file}: ${value}`)
+    const told = file.endsWith(".md") ? text.split("\n").flatMap(codeIn) : [text]
+    const isTold = (value: string) =>
+      told.some((one) => new RegExp(`(?<![\\w:])${RegExp.escape(value)}(?!\\w)`).test(one))
+    return values.filter((value) => !isTold(value)).map((value) => `${file}: ${value}`)
   })
   expect(missing).toEqual([])
+})
+
+const operations = "../../../docs/operations.md"
+test.each([
+  [operations, "svc.platform.job.duration", "kind", jobs.kind.enumValues],
+  [operations, "svc.platform.job.duration", "outcome", jobOutcomes],
+  [operations, "svc.platform.jobs", "state", jobStates],
+  ["operations.md", "svc.transaction.upstream.total", "outcome", Object.values(upstreamOutcomes)],
+  ["operations.md", "svc.transaction.denials.total", "reason", Object.values(denialReasons)],
+  ["operations.md", "svc.limits.mode", "mode", limitsModes],
+] as const)("%s lists what the label of %s can be: %s", (page, metric, label, values) => {
+  const text = readFileSync(join(content, page), "utf8")
+  const [, told = ""] = new RegExp(`^\\| \`${metric}\`.*\\b${label}\`?: ([\\w, ]+)`, "m").exec(text) ?? []
+  expect(told.trim().split(", ").toSorted()).toEqual([...new Set(values)].toSorted())
 })
 
 test("records.md has every status of a build", () => {
@@ -261,13 +302,6 @@ test("each table of codes in a page has existing codes with their statuses", () 
   )
   expect(told.length).toBeGreaterThan(30)
   expect(told.filter((one) => !one.status.split(", ").some((given) => statuses.get(one.code)?.has(given)))).toEqual([])
-})
-
-test.each(["client.md", "command-line.md"])("%s names every operator of a filter", (page) => {
-  const text = readFileSync(join(content, page), "utf8")
-  // One way of two to write equality is shown.
-  const written = page === "client.md" ? operators : symbols.filter((symbol) => symbol !== "==")
-  expect(written.filter((one) => !text.includes(one))).toEqual([])
 })
 
 test("command-line.md has the settings of svc, whose default ports are the services'", async () => {

@@ -1,4 +1,5 @@
 import type { Meter } from "@opentelemetry/api"
+import { type LimitsMode, limitsModes } from "@svc/limits"
 import { clientSpan, observeLimits } from "@svc/telemetry"
 import { and, type Database, eq, isNotNull, isNull, orm, pg, type Queries } from "./db/database.ts"
 import { DatabaseUnavailable } from "./db/errors.ts"
@@ -7,7 +8,8 @@ import { countByState, type JobKind } from "./work/queue/jobs.ts"
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-export type JobOutcome = "ok" | "failed" | "lost" | "unavailable"
+export const jobOutcomes = ["ok", "failed", "lost", "unavailable"] as const
+export type JobOutcome = (typeof jobOutcomes)[number]
 
 /** The service's instruments. Attributes come from short fixed lists, never from accounts, keys or addresses. */
 export const createMetrics = (meter: Meter) => {
@@ -30,7 +32,7 @@ export const createMetrics = (meter: Meter) => {
   }
 }
 
-const jobStates = ["waiting", "running", "resting"] as const
+export const jobStates = ["waiting", "running", "resting"] as const
 
 const tables = Object.values(schema).filter((value) => orm.is(value, pg.PgTable))
 /** Their names, as a PostgreSQL array. */
@@ -62,7 +64,7 @@ export const observeState = (
     readonly connections: () => number
     /** Time since the registry was last read. */
     readonly registryAgeMs: () => number
-    readonly limitsMode: () => "shared" | "local"
+    readonly limitsMode: () => LimitsMode
   },
 ): void => {
   const gauge = (name: string, description: string, unit = "") =>
@@ -105,7 +107,7 @@ export const observeState = (
   gauge("svc.platform.registry.age", "Time since the registry was last read.", "s").addCallback((result) =>
     result.observe(registryAgeMs() / 1000),
   )
-  observeLimits(meter, limitsMode)
+  observeLimits(meter, limitsModes, limitsMode)
 }
 
 /** The same database, with a span and a duration for each request to it. */

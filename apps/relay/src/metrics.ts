@@ -4,7 +4,7 @@ import { clientSpan } from "@svc/telemetry"
 import type { errors } from "./errors.ts"
 import type { UpstreamResponse } from "./upstream/upstream.ts"
 
-const upstreamOutcomes: Readonly<Record<UpstreamResponse["kind"], string>> = {
+export const upstreamOutcomes: Readonly<Record<UpstreamResponse["kind"], string>> = {
   result: "ok",
   "rpc-error": "rpc_error",
   "http-error": "http_error",
@@ -17,7 +17,7 @@ type Rows = typeof errors.rows
 type Denial = { [Code in keyof Rows]: Rows[Code]["status"] extends 403 | 413 | 429 | 503 ? Code : never }[keyof Rows]
 
 /** Why an error denies a request, by its code. A 401 does for `auth`. */
-const denialReasons: Readonly<Record<string, string>> = {
+export const denialReasons: Readonly<Record<string, string>> = {
   auth_unavailable: "auth",
   forbidden: "auth",
   "origin-mismatch": "auth",

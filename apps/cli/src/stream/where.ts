@@ -15,13 +15,17 @@ const symbolsOf: Readonly<Record<Condition["op"], readonly string[]>> = {
   contains: ["contains"],
 }
 export const symbols = Object.values(symbolsOf).flat()
+const isWord = (symbol: string): boolean => /\w/.test(symbol)
+const signs = symbols.filter((symbol) => !isWord(symbol)).toSorted((a, b) => b.length - a.length)
+const condition = new RegExp(
+  String.raw`^\s*([^\s=!<>]+)\s*(${signs.join("|")}|(?<=\s)(?:${symbols.filter(isWord).join("|")})(?=\s))\s*(.+?)\s*$`,
+)
 
 /** `null` and JSON texts mean themselves. Other text stays text: the filter compares it with the field as what that is. */
 const valueOf = (text: string): unknown => (text === "null" || text.startsWith('"') ? (parseJson(text) ?? null) : text)
 
 const conditionOf = (text: string): Condition => {
-  const [, field = "", symbol = "", value = ""] =
-    /^\s*([^\s=!<>]+)\s*(==?|!=|<=?|>=?|(?<=\s)(?:in|contains)(?=\s))\s*(.+?)\s*$/.exec(text) ?? []
+  const [, field = "", symbol = "", value = ""] = condition.exec(text) ?? []
   const op = operators.find((one) => symbolsOf[one].includes(symbol))
   if (op === undefined) {
     throw usageError(

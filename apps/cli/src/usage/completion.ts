@@ -25,6 +25,8 @@ end
 complete -c svc -f -a '(__svc)'`,
 }
 
+export const shells = Object.keys(scripts)
+
 // A key press shouldn't wait longer for a registry that is far away.
 const timeoutMs = 1_000
 
@@ -65,7 +67,7 @@ const candidates = async (words: readonly string[], context: Context): Promise<r
   if (command.commands.length > 0) return args.length > 0 ? [] : command.commands.map((one) => one.name())
   const { registeredArguments } = command
   const next = registeredArguments[args.length] ?? registeredArguments.find(({ variadic }) => variadic)
-  if (next?.name() === "SHELL") return Object.keys(scripts)
+  if (next?.name() === "SHELL") return shells
   return next?.name() === "STACK" ? stackNames(context) : []
 }
 
@@ -81,6 +83,6 @@ export const complete: Run = async (context) => {
 /** `svc completion SHELL`: a script for the shell's start-up file. */
 export const completion = async ({ args: [shell = ""] }: Context): Promise<Outcome> => {
   const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined
-  if (script === undefined) throw usageError(`SHELL must be one of ${Object.keys(scripts).join(", ")}.`)
+  if (script === undefined) throw usageError(`SHELL must be one of ${shells.join(", ")}.`)
   return { json: { shell, script }, text: () => script }
 }

@@ -79,6 +79,19 @@ export const skipSteps = async (tx: Orm, runId: number, at: Date): Promise<void>
 export const runStepNames = ["version", "check", "approve", "build", "deploy", "verify"] as const
 export type RunStepName = (typeof runStepNames)[number]
 
+/** The codes of failed runs. */
+export const runErrors = [
+  "build-failed",
+  "build-cancelled",
+  "verify-failed",
+  "invalid-ast",
+  "spec-deleted",
+  "deployment-stopped",
+  "given-up",
+  "internal-error",
+] as const
+export type RunError = { readonly code: (typeof runErrors)[number]; readonly message: string }
+
 export const moveStep = async (
   tx: Orm,
   runId: number,

@@ -4,7 +4,7 @@ import type { StackSchema } from "../generated/answers.ts"
 import { isObject } from "../http/json.ts"
 import type { Watched } from "./stream-watch.ts"
 import type { Errors } from "./stream-socket.ts"
-import { compare as order, exact, valueAt } from "./stream-records.ts"
+import { compare as inOrder, exact, valueAt } from "./stream-records.ts"
 
 /** How a filter compares a field with a value. */
 export const operators = ["eq", "ne", "lt", "lte", "gt", "gte", "in", "contains"] as const
@@ -26,8 +26,8 @@ const givenNumber = (value: unknown): bigint | number | undefined =>
 /** Below 0, 0 or above 0; undefined if the two can't be compared. */
 const compare = (found: unknown, given: unknown): number | undefined => {
   const [left, right] = [exact(found), givenNumber(given)]
-  if (left !== undefined && right !== undefined) return order(left, right)
-  if (typeof found === "string" && typeof given === "string") return order(found, given)
+  if (left !== undefined && right !== undefined) return inOrder(left, right)
+  if (typeof found === "string" && typeof given === "string") return inOrder(found, given)
   const isSame = found === given || (typeof found === "boolean" && String(found) === given)
   return isSame ? 0 : undefined
 }
@@ -92,38 +92,41 @@ export const fieldType = (view: View, field: string): string | undefined => {
   throw lacks(view, field, paths)
 }
 
-/** What can be compared with a field, by its type. Other types may be streamed in several forms. */
+const equality: readonly Condition["op"][] = ["eq", "ne", "in"]
+const order: readonly Condition["op"][] = [...equality, "lt", "lte", "gt", "gte"]
+
+/** What can be compared with a field, by its type, and how. Other types may be streamed in several forms. */
 const kinds: readonly {
   readonly type: RegExp
   readonly wanted: string
-  readonly never: readonly Condition["op"][]
+  readonly ops: readonly Condition["op"][]
   readonly fits: (value: unknown, op: Condition["op"]) => boolean
 }[] = [
   {
     type: /^[iu](?:8|16|32|64|128|256|size)$/,
     wanted: 'an integer, such as 5 or "5"',
-    never: ["contains"],
+    ops: order,
     fits: (value) => typeof exact(value) === "bigint" || Number.isInteger(value),
   },
   {
     type: /^f(?:32|64)$/,
     wanted: 'a number, such as 0.5 or "0.5"',
-    never: ["contains"],
+    ops: order,
     fits: (value) => givenNumber(value) !== undefined,
   },
   {
     type: /^bool$/,
     wanted: "true or false",
-    never: ["lt", "lte", "gt", "gte", "contains"],
+    ops: equality,
     fits: (value) => ["true", "false"].includes(String(value)),
   },
-  { type: /^(?:String|&?str)$/, wanted: "a text", never: [], fits: (value) => typeof value === "string" },
+  { type: /^(?:String|&?str)$/, wanted: "a text", ops: operators, fits: (value) => typeof value === "string" },
   {
     type: /(?:^|::)(?:pubkey|publickey)$/i,
     wanted: "an address in base58",
-    never: [],
+    ops: operators,
     fits: (value, op) =>
-      typeof value === "string" && (!["eq", "ne", "in"].includes(op) || /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(value)),
+      typeof value === "string" && (!equality.includes(op) || /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(value)),
   },
 ]
 
@@ -136,12 +139,12 @@ const checkCondition = (view: View, { field, op, value }: Condition): void => {
     throw invalid(op === "in" ? "needs a list" : "takes one value, not a list")
   const type = fieldType(view, field)
   const kind = kinds.find((one) => one.type.test(bare(type ?? "")))
-  if (kind?.never.includes(op) === true) throw invalid(`(${type}) can't be compared by ${op}`)
+  if (kind?.ops.includes(op) === false) throw invalid(`(${type}) can't be compared by ${op}`)
   for (const one of op === "in" ? listOf(value) : [value]) {
     if (isObject(one) || one === undefined) throw invalid("needs a text, a number, true, false or null")
     const isLost = Number.isInteger(one) && !Number.isSafeInteger(one)
     if (isLost && !bare(type ?? "").startsWith("f")) throw invalid("needs its integer as a decimal string")
-    const isNull = one === null && ["eq", "ne", "in"].includes(op)
+    const isNull = one === null && equality.includes(op)
     if (kind === undefined || isNull || kind.fits(one, op)) continue
     const shown = typeof one === "bigint" ? String(one) : JSON.stringify(one)
     throw invalid(`(${type}) doesn't take ${shown}`, `Pass ${kind.wanted}.`, { field, type, value: shown })

@@ -6,7 +6,8 @@ import { AstTooLarge } from "../../registry/ast/document-fault.ts"
 import { lineOfSpec } from "../../registry/publication.ts"
 import { beginBuild } from "../begin.ts"
 import { endBuild } from "../endings.ts"
-import { moveRun, moveStep, type RunStepName, runStepNames, skipSteps, waitsForApproval } from "../events.ts"
+import { moveRun, moveStep, type RunError, runErrors, type RunStepName } from "../events.ts"
+import { runStepNames, skipSteps, waitsForApproval } from "../events.ts"
 import { dropJob, type Job, lockJob, restJob } from "../queue/jobs.ts"
 import type { Handlers, Outcome } from "../queue/worker.ts"
 import { deploymentOf, lockBuild, lockRun, readBuild, readVersion, type RunRow } from "../records.ts"
@@ -20,7 +21,7 @@ const endRun = async (
   run: RunRow,
   status: "failed" | "cancelled",
   at: Date,
-  error?: { readonly code: string; readonly message: string; readonly step?: RunStepName },
+  error?: RunError & { readonly step?: RunStepName },
 ): Promise<void> => {
   if (error?.step !== undefined) await moveStep(tx, run.id, error.step, "failed", at, error.message)
   if (error !== undefined) {
@@ -52,12 +53,7 @@ export const cancelRun = async (tx: Orm, run: RunRow, at: Date): Promise<void> =
 }
 
 /** Ends the unfinished builds and runs of a spec whose jobs are locked: nothing of what began before may publish it. */
-export const endWorkOf = async (
-  tx: Orm,
-  specId: number,
-  error: { readonly code: string; readonly message: string },
-  at: Date,
-): Promise<void> => {
+export const endWorkOf = async (tx: Orm, specId: number, error: RunError, at: Date): Promise<void> => {
   // First, because this returns a deployment in progress to its previous status.
   const open = and(eq(builds.specId, specId), isNull(builds.completedAt))
   for (const build of await tx.select().from(builds).where(open).for("no key update")) {
@@ -70,7 +66,13 @@ export const endWorkOf = async (
 }
 
 export const runHandler = ({ now, diffToDeployed }: WorkContext): Handlers["run"] => {
-  const fail = async (tx: Orm, run: RunRow, step: RunStepName, code: string, message: string): Promise<Outcome> => {
+  const fail = async (
+    tx: Orm,
+    run: RunRow,
+    step: RunStepName,
+    code: RunError["code"],
+    message: string,
+  ): Promise<Outcome> => {
     await endRun(tx, run, "failed", now(), { code, message, step })
     return "rest"
   }
@@ -208,8 +210,8 @@ export const runHandler = ({ now, diffToDeployed }: WorkContext): Handlers["run"
         // Only a running run can fail.
         if (run.status === "queued") await moveRun(tx, run.id, "running", now())
         await endBuildOf(tx, run, "failed", "its run failed", now())
-        const [code = reason, ...message] = reason.split(": ")
-        await endRun(tx, run, "failed", now(), { code, message: message.join(": ") })
+        const code = runErrors.find((known) => reason.startsWith(`${known}: `)) ?? "internal-error"
+        await endRun(tx, run, "failed", now(), { code, message: reason.replace(`${code}: `, "") })
       }),
   }
 }
