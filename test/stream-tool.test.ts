@@ -4,7 +4,8 @@ import { setTimeout as delay } from "node:timers/promises"
 import { createPlatform } from "@svc/client"
 import { startLocalStream } from "@svc/local-stream"
 import { generateSigningKey, publicJwks, readSigningKeys, signSessionToken } from "@svc/session-token"
-import { postJson, startProcess, testRuntime } from "@svc/testing"
+import { processRuntime } from "../packages/program/src/index.ts"
+import { postJson, startProcess } from "@svc/testing"
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest"
 import { z } from "zod"
 
@@ -139,7 +140,7 @@ const startShortLivedPlatform = async () => {
     return { body: { ...Object(body), token } }
   })
   const settings = { PORT: "0", SVC_LOG_LEVEL: "silent", SVC_API_URL: apiUrl, RPC_URL: instance.chainUrl }
-  const stream = await startLocalStream(testRuntime(settings))
+  const stream = await startLocalStream(processRuntime(settings))
   onTestFinished(stream.close)
   // Until the registry is loaded, it rejects every connection.
   const health = async () => (await fetch(`http://127.0.0.1:${stream.port}/health`)).status

@@ -7,19 +7,12 @@ import { createServer } from "node:https"
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net"
 import { join } from "node:path"
 import { generateSigningKey, publicJwks, readSigningKeys } from "@svc/session-token"
-import {
-  createTestDatabase,
-  freePort,
-  startPostgres,
-  startProcess,
-  startReceiver,
-  startRedis,
-  testRuntime,
-} from "@svc/testing"
+import { createTestDatabase, freePort, startPostgres, startProcess, startReceiver, startRedis } from "@svc/testing"
 import { beforeAll, expect, onTestFinished, test } from "vitest"
 import { docsChecks } from "../../apps/docs-server/src/doctor.ts"
 import { platformChecks } from "../../apps/platform-api/src/operator/doctor.ts"
 import { relayChecks } from "../../apps/relay/src/doctor.ts"
+import { processRuntime } from "../../packages/program/src/index.ts"
 import { createStoreKeys } from "../../packages/limits/src/store-keys.ts"
 import { runDoctor } from "../../packages/program/src/doctor.ts"
 import { checkPublicUrl } from "../../packages/program/src/public-url.ts"
@@ -53,7 +46,7 @@ const examine = async (app: App, env: Env) => {
     service: app,
     version: "1.0.0",
     args: ["--json"],
-    checks: () => checks[app](env, testRuntime(env)),
+    checks: () => checks[app](env, processRuntime(env)),
     write: (text) => (stdout += text),
   })
   const { verdict, findings } = JSON.parse(stdout) as { verdict: string; findings: readonly Finding[] }

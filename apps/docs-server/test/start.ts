@@ -1,4 +1,5 @@
-import { postJson, testRuntime } from "@svc/testing"
+import { processRuntime } from "@svc/program"
+import { postJson } from "@svc/testing"
 import { onTestFinished } from "vitest"
 import { beforeTests } from "../../../test/start-service.ts"
 import { startService } from "../src/service.ts"
@@ -6,7 +7,7 @@ import { startService } from "../src/service.ts"
 /** A real server on a free loopback port. */
 export const start = async (env: Readonly<Record<string, string>> = {}) => {
   const settings = { PORT: "0", SVC_LOG_LEVEL: "silent", SVC_API_URL: "http://127.0.0.1:9" }
-  const server = await startService(testRuntime({ ...settings, ...env }))
+  const server = await startService(processRuntime({ ...settings, ...env }))
   const url = `http://127.0.0.1:${server.port}`
   const rpc = (method: string, params?: object, more: object = {}, headers: Record<string, string> = {}) =>
     postJson(`${url}/mcp`, { jsonrpc: "2.0", id: 1, method, params, ...more }, headers)

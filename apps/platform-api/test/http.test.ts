@@ -23,7 +23,8 @@ test("any page may send requests after a preflight without a key, and read respo
     expect(headers.get("access-control-allow-origin"), path).toBe("*")
     expect(headers.has("access-control-allow-credentials")).toBe(false)
     const exposed = headers.get("access-control-expose-headers")?.split(", ") ?? []
-    const wanted = ["RateLimit", "RateLimit-Policy", "X-Request-Id", "X-Error-Code", "Retry-After", "Link", "ETag"]
+    const limits = ["RateLimit", "RateLimit-Policy", "Retry-After"]
+    const wanted = [...limits, "X-Request-Id", "X-Error-Code", "X-Auth-Ignored", "WWW-Authenticate", "Link", "ETag"]
     expect(exposed).toEqual(expect.arrayContaining(wanted))
   }
 })
@@ -59,7 +60,8 @@ test("two Authorization headers are rejected even if one is valid", async () => 
 test("an invalid query of a list counts against the limit, and the error says why a key was ignored", async () => {
   const headers = { authorization: "Bearer x" }
   const { status, headers: told } = await service.call("GET", "/api/registry?limit=0", { headers, from: "192.0.2.77" })
-  expect([status, told.get("x-auth-ignored")]).toEqual([400, "invalid-api-key"])
+  const shown = [status, told.get("x-auth-ignored"), told.get("vary")]
+  expect(shown).toEqual([400, "invalid-api-key", "Authorization, Origin, Accept-Encoding"])
   expect(told.get("ratelimit")).toMatch(/r=299;/)
 })
 

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ConfigError } from "@svc/config"
 import { readSigningKeys } from "@svc/session-token"
-import { testRuntime } from "@svc/testing"
+import { processRuntime } from "@svc/program"
 import { beforeAll, describe, expect, test } from "vitest"
 import { folderOfFile } from "../../../test/folder-of-file.ts"
 import { readConfig } from "../src/config.ts"
@@ -209,7 +209,7 @@ test("all invalid settings are reported at once, without a secret", async () => 
 
 test("in production a server's database needs a signing key; elsewhere a missing one is a warning", async () => {
   const unreachable = { ...env, DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" }
-  const strict = startService(testRuntime({ ...unreachable, NODE_ENV: "production" }))
+  const strict = startService(processRuntime({ ...unreachable, NODE_ENV: "production" }))
   await expect(strict).rejects.toThrow(/session-key generate/)
   const lax = startProgram([], unreachable)
   expect(await lax.exited).toBe(1)

@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type ResponseChecker, responseChecker, createTestDatabase, testRuntime } from "@svc/testing"
+import { processRuntime } from "@svc/program"
+import { type ResponseChecker, responseChecker, createTestDatabase } from "@svc/testing"
 import { describe, expect, onTestFinished, vi } from "vitest"
 import { beforeTests } from "../../../test/start-service.ts"
 import type { Database } from "../src/db/database.ts"
@@ -61,7 +62,7 @@ export const startTestService = async (kind: DatabaseKind, env: Readonly<Record<
   const { folder, remove } = temporaryFolder()
   const server = kind === "postgres" && env["DATABASE_URL"] === undefined ? await createTestDatabase() : undefined
   const clock = { offsetMs: 0 }
-  const runtime = testRuntime({
+  const runtime = processRuntime({
     PORT: "0",
     SVC_API_URL: "http://localhost:4003",
     SVC_DATA_DIR: folder,

@@ -8,7 +8,8 @@ import {
   type NewSessionClaims,
   signSessionToken,
 } from "@svc/session-token"
-import { startReceiver, testRuntime } from "@svc/testing"
+import { processRuntime } from "@svc/program"
+import { startReceiver } from "@svc/testing"
 import { afterAll, afterEach, expect, vi } from "vitest"
 import { WebSocket } from "ws"
 import { startLocalStream } from "../src/index.ts"
@@ -82,7 +83,7 @@ export const startStream = async (
   bounds?: Parameters<typeof startLocalStream>[1],
 ) => {
   const variables = { PORT: "0", SVC_LOG_LEVEL: "silent", SVC_API_URL: apiUrl, RPC_URL: rpcUrl, ...env }
-  const stream = await startLocalStream(testRuntime(variables), bounds)
+  const stream = await startLocalStream(processRuntime(variables), bounds)
   const httpUrl = `http://127.0.0.1:${stream.port}`
   const health = async () => (await (await fetch(`${httpUrl}/health`)).json()) as Record<string, any> // oxlint-disable-line typescript/no-explicit-any
   // Fixtures are started before tests too, where expect.poll can't be used.

@@ -2,7 +2,8 @@ import { connect as connectTo } from "node:net"
 import { text as wholeText } from "node:stream/consumers"
 import { defaultBounds } from "@svc/http"
 import { publicJwks, staticKeys } from "@svc/session-token"
-import { rawExchange, testRuntime } from "@svc/testing"
+import { processRuntime } from "@svc/program"
+import { rawExchange } from "@svc/testing"
 import { afterEach, expect, onTestFinished, test } from "vitest"
 import { connectionsPerAddress, startServer } from "../src/server/server.ts"
 import type { Stack } from "../src/stack/stack.ts"
@@ -57,7 +58,7 @@ test("a stack that is withdrawn while a token is checked isn't served", async ()
   const keys = await staticKeys(JSON.stringify(publicJwks(foreignKeys)))
   const find = (kid: string) => (server.remove("transfers"), keys.find(kid))
   const server = await startServer({
-    ...testRuntime({}),
+    ...processRuntime({}),
     host: "127.0.0.1",
     port: 0,
     bounds: defaultBounds,

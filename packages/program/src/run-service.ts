@@ -20,9 +20,9 @@ export type Runtime = {
   readonly randomId: () => string
 }
 
-/** The runtime of this process. */
-export const processRuntime = (): Runtime => ({
-  env: process.env,
+/** The runtime of this process, for tests with these variables alone. */
+export const processRuntime = (env: Runtime["env"] = process.env): Runtime => ({
+  env,
   terminal: process.stdout.isTTY,
   wallClock: () => Date.now(),
   now: () => performance.now(),

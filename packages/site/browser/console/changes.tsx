@@ -55,7 +55,7 @@ const useChanges = () => {
 
 const textOf = ({ kind, version, previous_version: before, message, successor }: RegistryChange): string =>
   [
-    kind.replaceAll("_", " "),
+    kind,
     version === undefined ? "" : `version ${version}${before === undefined ? "" : `, was ${before}`}`,
     message === undefined ? "" : `“${brief(message, 200)}”`,
     successor === undefined ? "" : `use ${successor}`,

@@ -12,7 +12,7 @@ import { type ErrorCode, errors, wrongField } from "../../errors.ts"
 import { ownRun, ownSpec } from "../../records/own.ts"
 import { addVersion, versionOrLatest } from "../../records/spec-versions.ts"
 import { beginRun, stepsDone } from "../../work/begin.ts"
-import { moveRun } from "../../work/events.ts"
+import { moveRun, runStepNames } from "../../work/events.ts"
 import { addJob, wakeJob } from "../../work/queue/jobs.ts"
 import { readBuild, type RunRow } from "../../work/records.ts"
 import { cancelRun } from "../../work/steps/run.ts"
@@ -108,7 +108,7 @@ const startRun = createRoute({
   path: "/api/automation/runs",
   operationId: "startRun",
   summary: "Start a publish run",
-  description: "Publishes an AST in six steps: version, check, approve, build, deploy, verify.",
+  description: `Publishes an AST in steps: ${runStepNames.join(", ")}.`,
   ...changingWithBody(),
   request: { body: jsonRequest(newRun) },
   responses: {
