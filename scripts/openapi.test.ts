@@ -4,6 +4,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from "node
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { expect, test } from "vitest"
+import { z } from "zod"
 import { testFolder } from "../test/start-service.ts"
 
 const root = join(import.meta.dirname, "..")
@@ -30,7 +31,33 @@ test("`pnpm openapi` in a clean checkout, without a service, changes no committe
   )
 })
 
-test.each(["relay", "platform-api", "docs-server"])("openapi.json of %s passes the linter without a warning", (app) => {
+const apps = ["relay", "platform-api", "docs-server"]
+const operationsOf = z.object({
+  paths: z.record(
+    z.string(),
+    z.record(
+      z.string(),
+      z.object({
+        operationId: z.string(),
+        responses: z.record(z.string(), z.object({ content: z.record(z.string(), z.unknown()).default({}) })),
+      }),
+    ),
+  ),
+})
+
+// Generators of clients name the functions of an operation with several media types so: getPage and text/markdown, getPageMarkdown.
+test.each(apps)("openapi.json of %s names no operation as another one with a media type", (app) => {
+  const { paths } = operationsOf.parse(JSON.parse(readFileSync(join(root, "apps", app, "openapi.json"), "utf8")))
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
+  const made = operations.flatMap(({ operationId, responses }) => {
+    const types = Object.values(responses).flatMap(({ content }) => Object.keys(content))
+    return types.map((type) => `${operationId}${type.replace(/^.*\//, "")}`.toLowerCase().replaceAll(/[^a-z]/g, ""))
+  })
+  const names = operations.map(({ operationId }) => operationId.toLowerCase().replaceAll(/[^a-z]/g, ""))
+  expect(names.filter((name) => made.includes(name))).toEqual([])
+})
+
+test.each(apps)("openapi.json of %s passes the linter without a warning", (app) => {
   const linter = createRequire(import.meta.url).resolve("@redocly/cli/bin/cli.js")
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" }
   const args = [linter, "lint", app, "--config=scripts/redocly.yaml", "--format=json"]

@@ -52,7 +52,7 @@ export const documentRoutes = [
   page("/llms-full.txt", "getLlmsFullTxt", "All pages in one", "text/plain"),
   page("/skill.md", "getSkill", "Skill file of the platform", markdown),
   page("/agent.md", "getAgent", "Bootstrap file of agents", markdown),
-  page("/{slug}.md", "getPageMarkdown", "Page, by its .md address", markdown, slug),
+  page("/{slug}.md", "getMarkdownPage", "Page, by its .md address", markdown, slug),
   readable("/{slug}", "getPage", "Page", slug),
   page("/skills/{name}/SKILL.md", "getSkillFile", "Skill file, by name", markdown, skillName),
   data("/client/test-vectors.json", "getClientTestVectors", "Test vectors for clients", anyObject),
