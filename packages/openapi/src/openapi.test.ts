@@ -82,11 +82,13 @@ test("a described route is served, and its responses fit the document", async ()
   expect((await Promise.all(answers)).map((answer) => answer.status)).toEqual([200, 400])
 })
 
-test("a response with another shape, member, code, status or path is noticed", async () => {
+test("a response with another shape, member, code, status or path, or an integer that generators cut, is noticed", async () => {
   const check = responseChecker(document)
   for (const id of ["open", "deep"]) {
     await expect(check("GET", `/things/${id}`, await api.request(`/things/${id}`))).rejects.toThrow(/unevaluated/)
   }
+  const large = 2 ** 31
+  await expect(check("GET", `/things/${large}`, await api.request(`/things/${large}`))).rejects.toThrow(/2147483647/)
   await expect(check("GET", "/things/odd", await api.request("/things/odd"))).rejects.toThrow(/code/)
   await expect(check("GET", "/things/teapot", await api.request("/things/teapot"))).rejects.toThrow(/no such status/)
   await expect(check("GET", "/other", await api.request("/things/7"))).rejects.toThrow(/no such operation/)

@@ -24,9 +24,13 @@ const namesMembers = (schema: unknown, document: JsonObject): boolean => {
   return properties !== undefined || parts.some((part) => namesMembers(part, document))
 }
 
+/** Code generators take an integer without a format for one of 32 bits. */
+const isShort = ({ type, format }: JsonObject): boolean => [type].flat().includes("integer") && format === undefined
+const largestShort = 2 ** 31 - 1
+
 /**
  * The document with every schema closed that names members: a member that it doesn't describe is a fault. Only a schema that
- * stands for a value on its own is closed, since the parts of an `allOf` know nothing of each other.
+ * stands for a value on its own is closed, since the parts of an `allOf` know nothing of each other. A larger integer needs `int64`.
  */
 const closed = (node: unknown, document: JsonObject, isValue = false): unknown => {
   if (Array.isArray(node)) return node.map((one) => closed(one, document))
@@ -40,6 +44,7 @@ const closed = (node: unknown, document: JsonObject, isValue = false): unknown =
       return [key, closed(value, document, ["schema", "items", "additionalProperties"].includes(key))]
     }),
   )
+  if (isShort(node)) return { maximum: largestShort, ...copy }
   return isValue && namesMembers(node, document) ? { ...copy, unevaluatedProperties: false } : copy
 }
 
@@ -49,7 +54,7 @@ const ownHeader = /^(?:x-(?!content-type-options)|location$|link$|deprecation$|r
 /**
  * Checks answers against an OpenAPI 3.1 document: the path and method are described, so is the status (as itself or
  * `default`), so are headers of the service's own, the media type is one of it, and a JSON body fits its schema and has no member
- * that it doesn't describe.
+ * that it doesn't describe and no integer of more than 32 bits that isn't `int64`.
  */
 export const responseChecker = (document: unknown): ResponseChecker => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })

@@ -3,7 +3,7 @@ import { isLoopback } from "@svc/common/loopback"
 import { audit } from "../audit.ts"
 import { and, asc, type Database, eq, inArray, isNull, or, type Orm, type Queries } from "../db/database.ts"
 import { specs, stackNames, stacks, stackVersions } from "../db/schema/index.ts"
-import { stackNamePattern } from "../records/stack-names.ts"
+import { reservedName, stackNamePattern } from "../records/stack-names.ts"
 import type { Ast } from "../registry/ast/ast-shape.ts"
 import { checkDerived } from "../registry/types/typed-module.ts"
 import { deriveShape } from "../registry/schema/derive-schema.ts"
@@ -27,7 +27,7 @@ export type Publication = StackHead & {
 
 const checkName = (text: string): string => {
   const name = text.toLowerCase()
-  if (stackNamePattern.test(name)) return name
+  if (stackNamePattern.test(name) && name !== reservedName) return name
   throw new CommandError(
     "invalid-name",
     "a stack's name must have 1 to 63 letters, digits and dashes and not start with a dash; `changes` is reserved",

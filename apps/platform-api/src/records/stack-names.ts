@@ -1,8 +1,11 @@
 import { StackConflict } from "../registry/publication.ts"
 import { normaliseWebsocketUrl, spellingsOf } from "../registry/websocket-url.ts"
 
-/** A stack's name, which is its spec's. `changes` is an endpoint of the registry. */
-export const stackNamePattern = /^(?!changes$)[a-z0-9][a-z0-9-]{0,62}$/
+/** The form of a stack's name, which is its spec's. */
+export const stackNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/
+
+/** A name that no stack can have, because it is an endpoint of the registry. */
+export const reservedName = "changes"
 
 const mark = "0slug0"
 

@@ -7,7 +7,7 @@ import type { JSONParsed } from "hono/utils/types"
 import { type AppEnv, type Policy, refusalsOf } from "../auth/guard.ts"
 import { keyCodes } from "../auth/authenticate.ts"
 import { type ErrorCode, errorEnvelope, errors } from "../errors.ts"
-import { stackNamePattern } from "../records/stack-names.ts"
+import { reservedName, stackNamePattern } from "../records/stack-names.ts"
 import type { HeaderDocs } from "./create-route.ts"
 
 export type Api = OpenAPIHono<AppEnv>
@@ -137,11 +137,13 @@ export const recordNumber = z
   .min(0)
   .overwrite((number) => (number <= mostRecords ? number : 0))
 
+const nameRule = "must have 1 to 63 letters, digits and dashes, not start with a dash, and not be `changes`"
 export const specName = z
   .string()
   .toLowerCase()
-  .regex(stackNamePattern, "must have 1 to 63 letters, digits and dashes, not start with a dash, and not be `changes`")
-  .meta({ description: "The stack's name: lower-case letters, digits and dashes" })
+  .regex(stackNamePattern, nameRule)
+  .refine((name) => name !== reservedName, nameRule)
+  .meta({ description: "The stack's name: lower-case letters, digits and dashes. `changes` is reserved" })
 
 // To zod an unknown value may be missing: a body that needs one says `required` itself.
 export const astPayload = z.unknown().meta({ type: "object", description: "The AST: a stack file" })

@@ -363,7 +363,7 @@ export type NewSession = {
 
 /** A new spec. */
 export type NewSpec = {
-  /** The stack's name: lower-case letters, digits and dashes */
+  /** The stack's name: lower-case letters, digits and dashes. `changes` is reserved */
   readonly name: string
   /** The AST: a stack file */
   readonly ast_payload?: Readonly<Record<string, unknown>> | null | undefined
@@ -381,7 +381,7 @@ export type NewSpec = {
 
 /** What changes in a spec. */
 export type SpecChanges = {
-  /** The stack's name: lower-case letters, digits and dashes */
+  /** The stack's name: lower-case letters, digits and dashes. `changes` is reserved */
   readonly name?: string | null | undefined
   /** A description for readers */
   readonly description?: string | null | undefined

@@ -25,7 +25,7 @@ const changesQuery = z.object({
     .regex(/^\d{1,15}$/, "must be the id of a change")
     .transform(Number)
     .optional()
-    .meta({ type: "integer", minimum: 0, description: "The id of the last change that you have" }),
+    .meta({ type: "integer", format: "int64", minimum: 0, description: "The id of the last change that you have" }),
   stack: prose(200).toLowerCase().optional().meta({ description: "Only changes of this stack" }),
   limit: pageQuery.shape.limit,
 })
@@ -34,7 +34,7 @@ const changesAnswer = z.object({
   changes: z.array(
     z
       .object({
-        id: z.int().meta({ description: "Ascends and never repeats" }),
+        id: z.int().meta({ format: "int64", description: "Ascends and never repeats" }),
         at: z.iso.datetime(),
         stack: z.string(),
         kind: z.enum(changeKinds),
@@ -47,7 +47,7 @@ const changesAnswer = z.object({
       })
       .openapi("RegistryChange"),
   ),
-  next: z.int().meta({ description: "The id to pass as `after` next time" }),
+  next: z.int().meta({ format: "int64", description: "The id to pass as `after` next time" }),
 })
 
 const readerOf = ({ principal }: Caller): Audience =>
