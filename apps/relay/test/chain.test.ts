@@ -88,3 +88,11 @@ test("a replay is unknown, carries the signature, and pays once", async () => {
   expect(await statusOf(signature)).toMatchObject({ err: null })
   expect(await balance(to)).toBe(1_000_000_000n)
 })
+
+test("bytes that aren't a transaction are not_submitted, though the relay leaves their structure to the chain", async () => {
+  const issuer = await startIssuer()
+  const lenient = await testRelay(chain.url, { auth: issuer.plugin })
+  const transaction = btoa(`\u0001${"\u0001".repeat(64)}message`)
+  const { body } = await lenient.post("send", { transaction }, await issuer.bearer())
+  expect(body).toMatchObject({ code: "upstream_rpc_error", submissionState: "not_submitted" })
+})

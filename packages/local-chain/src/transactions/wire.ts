@@ -16,7 +16,9 @@ const addressBytes = kit.getAddressEncoder()
 const messages = kit.getCompiledTransactionMessageCodec()
 const transactions = kit.getTransactionCodec()
 const noSignature = new Uint8Array(64)
-const unreadable = "failed to deserialize the transaction message"
+type Kind = "solana_transaction::versioned::VersionedTransaction" | "solana_message::versions::VersionedMessage"
+/** In a validator's words: the relay knows them. */
+const unreadable = (kind: Kind) => invalidParams(`failed to deserialize ${kind}: io error: failed to fill whole buffer`)
 
 export const base64 = (bytes: kit.ReadonlyUint8Array): string => Buffer.from(bytes).toString("base64")
 
@@ -38,24 +40,25 @@ const decoded = (text: string): Uint8Array => {
  * Reads the message at the start of these bytes, and ignores what follows, as validators do. Rejects bytes that don't encode
  * back to themselves, because the VM's native code ends the process on bytes that it can't decode.
  */
-const readMessage = (bytes: kit.ReadonlyUint8Array): Pick<Wire, "message" | "messageBytes"> => {
+const readMessage = (bytes: kit.ReadonlyUint8Array, kind: Kind): Pick<Wire, "message" | "messageBytes"> => {
   let message: Message
   let messageBytes: kit.ReadonlyUint8Array
   try {
     message = messages.decode(bytes)
     messageBytes = messages.encode(message)
   } catch {
-    throw invalidParams(unreadable)
+    throw unreadable(kind)
   }
   if (message.version === 1 && message.configMask >>> configBits !== 0) {
-    throw invalidParams(`${unreadable}: unknown bits in its config mask`)
+    throw invalidParams("failed to deserialize the transaction message: unknown bits in its config mask")
   }
   if (Buffer.compare(Uint8Array.from(bytes.slice(0, messageBytes.length)), Uint8Array.from(messageBytes)) !== 0) {
-    throw invalidParams(unreadable)
+    throw unreadable(kind)
   }
   return { message, messageBytes: messageBytes as kit.TransactionMessageBytes }
 }
 
+const transactionKind = "solana_transaction::versioned::VersionedTransaction"
 const unsanitary = () => invalidParams("invalid transaction: Transaction failed to sanitize accounts offsets correctly")
 
 const split = (bytes: Uint8Array): kit.Transaction => {
@@ -63,10 +66,10 @@ const split = (bytes: Uint8Array): kit.Transaction => {
     return transactions.decode(bytes)
   } catch (error) {
     if (!kit.isSolanaError(error, kit.SOLANA_ERROR__TRANSACTION__MESSAGE_SIGNATURES_MISMATCH)) {
-      throw invalidParams(unreadable)
+      throw unreadable(transactionKind)
     }
     // The bytes after this many signatures may not be a message either, which is the first error.
-    readMessage(bytes.subarray(1 + (bytes[0] ?? 0) * noSignature.length))
+    readMessage(bytes.subarray(1 + (bytes[0] ?? 0) * noSignature.length), transactionKind)
     throw unsanitary()
   }
 }
@@ -82,7 +85,7 @@ const checkSigners = (wire: Wire): Wire => {
 export const readWire = (text: string): Wire => {
   const bytes = decoded(text)
   const { messageBytes, signatures } = split(bytes)
-  const read = readMessage(messageBytes)
+  const read = readMessage(messageBytes, transactionKind)
   if (read.message.version === 1 && (bytes[0] !== version1 || read.messageBytes.length !== messageBytes.length)) {
     throw invalidParams("failed to deserialize the transaction: its message must come first, and be whole")
   }
@@ -91,7 +94,7 @@ export const readWire = (text: string): Wire => {
 
 /** A message alone, as a transaction with empty signatures. Throws RpcError. */
 export const readUnsigned = (text: string): Wire => {
-  const read = readMessage(decoded(text))
+  const read = readMessage(decoded(text), "solana_message::versions::VersionedMessage")
   const { header, staticAccounts } = read.message
   const signers = staticAccounts.slice(0, header.numSignerAccounts)
   return checkSigners({ ...read, signatures: Object.fromEntries(signers.map((signer) => [signer, null])) })
