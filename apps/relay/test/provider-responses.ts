@@ -49,6 +49,7 @@ const noEmptyAccount = "Program log: Error: Non-native account can only be close
 const needsMint =
   "Mint required for this account to transfer tokens, use `transfer_checked` or `transfer_checked_with_fee`"
 const needsMemo = "No memo in previous instruction required for recipient to receive a transfer"
+const stake = "Stake11111111111111111111111111111111111111"
 const someone = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T"
 const amm = "675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8"
 const accountProgram = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL"
@@ -236,6 +237,40 @@ export const families: Readonly<Record<string, readonly Row[]>> = {
     ]),
     instruction("Cross-program invocation with unauthorized signer or writable account", "PrivilegeEscalation", [
       `${someone}'s writable privilege escalated`,
+    ]),
+    instruction("insufficient funds for instruction", "InsufficientFunds", [
+      `Program ${system} success`,
+      "Initialize nonce account: insufficient lamports 1000000, need 1447680",
+    ]),
+    instruction("missing required signature for instruction", "MissingRequiredSignature", [
+      `Advance nonce account: Account ${someone} must be a signer`,
+    ]),
+  ]),
+  "Agave, a nonce that just advanced": copy(200, [
+    custom(system, 7, ["Advance nonce account: nonce can only advance once per slot"]),
+  ]),
+  "Agave, stakes and lookup tables": simulated(200, [
+    instruction("insufficient funds for instruction", "InsufficientFunds", [
+      "Program log: Instruction: DelegateStake",
+      "Program log: ERROR: An account's balance was too small to complete the instruction",
+    ]),
+    custom(stake, 6, [
+      "Program log: Instruction: Merge",
+      "Program log: Checking if destination stake is mergeable",
+      "Program log: Checking if source stake is mergeable",
+      "Program log: Merging stake accounts",
+      "Program log: Unable to merge due to voter mismatch",
+      "Program log: ERROR: Custom program error: 0x6",
+    ]),
+    instruction("invalid instruction data", "InvalidInstructionData", [
+      "Program log: Instruction: CreateLookupTable",
+      "Program log: 343112 is not a recent slot",
+      "Program log: Error: InvalidInstructionData",
+    ]),
+    instruction("Invalid account owner", "InvalidAccountOwner", [
+      "Program log: Instruction: ExtendLookupTable",
+      "Program log: Lookup table owner should be the Address Lookup Table program",
+      "Program log: Error: InvalidAccountOwner",
     ]),
   ]),
   "Agave, swaps past their slippage": simulated(200, [

@@ -36,6 +36,48 @@ export const logLines = [
   "Transfer: `from` account <account> must sign",
   "Transfer: `from` must not carry data",
   "Transfer: insufficient lamports <n>, need <n>",
+  // Without "nonce can only advance once per slot", which the transaction that just advanced it may cause.
+  ...["Advance", "Authorize", "Initialize", "Withdraw"].flatMap((what) => [
+    `${what} nonce account: Account <account> must be a signer`,
+    `${what} nonce account: Account <account> must be writeable`,
+    `${what} nonce account: Account <account> must sign`,
+    `${what} nonce account: Account <account> state is invalid`,
+    `${what} nonce account: insufficient lamports <n>, need <n>`,
+  ]),
+  // The programs of stakes and lookup tables
+  "Program log: <n> is not a recent slot",
+  "Program log: Extended lookup table length <n> would exceed max capacity of <n>",
+  "Program log: Table address must match derived address: <account>",
+  "Program log: Table cannot be closed until it's fully deactivated in <n> blocks",
+  ...[
+    "Authority account must be a signer",
+    "Checking if destination stake is mergeable",
+    "Checking if source stake is mergeable",
+    "Deactivated tables cannot be extended",
+    "Deactivated tables cannot be frozen",
+    "ERROR: A signature was required but not found",
+    "ERROR: An account's balance was too small to complete the instruction",
+    "ERROR: An account's data contents was invalid",
+    "ERROR: An account's data was too small",
+    "ERROR: An instruction's data contents was invalid",
+    "ERROR: Custom program error: <n>",
+    "ERROR: The account did not have the expected program id",
+    "ERROR: The arguments provided to a program instruction were invalid",
+    "ERROR: The instruction expected additional account keys",
+    "Empty lookup tables cannot be frozen",
+    "Incorrect lookup table authority",
+    "Lookup table cannot be the recipient of reclaimed lamports",
+    "Lookup table is frozen",
+    "Lookup table is full and cannot contain more addresses",
+    "Lookup table is not deactivated",
+    "Lookup table owner should be the Address Lookup Table program",
+    "Merging stake accounts",
+    "Must extend with at least one address",
+    "Payer account must be a signer",
+    "Unable to merge due to metadata mismatch",
+    "Unable to merge due to stake deactivation",
+    "Unable to merge due to voter mismatch",
+  ].map((reason) => `Program log: ${reason}`),
   // The token programs
   "Program log: Create",
   "Program log: CreateIdempotent",
@@ -147,16 +189,18 @@ const wordsIn = (text: string): readonly string[] => text.trim().split(/\s+/)
 export const words = {
   section: ["heap", "input", "program", "stack", "unknown"],
   operation: wordsIn(`
-    AmountToUiAmount Approve ApproveChecked Batch Burn BurnChecked Buy CloseAccount CloseLookupTable CreateLookupTable
-    CreateNativeMint DeactivateLookupTable Disable Enable ExactOutRoute ExtendLookupTable FreezeAccount
-    FreezeLookupTable GetAccountDataSize HarvestWithheldTokensToMint Initialize InitializeAccount InitializeAccount2
-    InitializeAccount3 InitializeImmutableOwner InitializeMint InitializeMint2 InitializeMintCloseAuthority
-    InitializeMultisig InitializeMultisig2 InitializeNonTransferableMint InitializePermanentDelegate MintTo
-    MintToChecked PausableExtension Pause PermissionedBurnExtension Reallocate Resume Revoke Route RouteV2
-    ScaledUiAmountExtension Sell SetAuthority SetTransferFee SharedAccountsExactOutRoute SharedAccountsRoute
-    SharedAccountsRouteV2 Swap Swap2 SwapBaseInput SwapBaseOutput SwapV2 SyncNative ThawAccount Transfer
-    TransferChecked TransferCheckedWithFee TwoHopSwap TwoHopSwapV2 UiAmountToAmount UnwrapLamports Update UpdateRate
-    UpdateScale WithdrawExcessLamports WithdrawWithheldTokensFromAccounts WithdrawWithheldTokensFromMint`),
+    AmountToUiAmount Approve ApproveChecked Authorize AuthorizeChecked AuthorizeCheckedWithSeed AuthorizeWithSeed
+    Batch Burn BurnChecked Buy CloseAccount CloseLookupTable CreateLookupTable CreateNativeMint Deactivate
+    DeactivateDelinquent DeactivateLookupTable DelegateStake Disable Enable ExactOutRoute ExtendLookupTable
+    FreezeAccount FreezeLookupTable GetAccountDataSize HarvestWithheldTokensToMint Initialize InitializeAccount
+    InitializeAccount2 InitializeAccount3 InitializeChecked InitializeImmutableOwner InitializeMint InitializeMint2
+    InitializeMintCloseAuthority InitializeMultisig InitializeMultisig2 InitializeNonTransferableMint
+    InitializePermanentDelegate Merge MintTo MintToChecked MoveLamports MoveStake PausableExtension Pause
+    PermissionedBurnExtension Reallocate Resume Revoke Route RouteV2 ScaledUiAmountExtension Sell SetAuthority
+    SetLockup SetLockupChecked SetTransferFee SharedAccountsExactOutRoute SharedAccountsRoute SharedAccountsRouteV2
+    Split Swap Swap2 SwapBaseInput SwapBaseOutput SwapV2 SyncNative ThawAccount Transfer TransferChecked
+    TransferCheckedWithFee TwoHopSwap TwoHopSwapV2 UiAmountToAmount UnwrapLamports Update UpdateRate UpdateScale
+    Withdraw WithdrawExcessLamports WithdrawWithheldTokensFromAccounts WithdrawWithheldTokensFromMint`),
   extension: wordsIn(`
     CpiGuard DefaultAccountState GroupMemberPointer GroupPointer InterestBearingMint MetadataPointer Pausable
     PermissionedBurn RequiredMemoTransfers ScaledUiAmountMint TransferFee TransferHook`),
