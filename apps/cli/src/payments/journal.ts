@@ -78,22 +78,27 @@ const errorJson = ({ code, message, hint, status, requestId, details }: SvcError
   details,
 })
 
+/** A retryable error's advice is about the one request that failed, often a look-up. It says nothing about the open payment. */
+const isAboutPayment = ({ retryable }: SvcError): boolean => !retryable
+
 /** An outcome as JSON. Its error has only the members that are useful to a caller. */
 export const endingJson = (ending: Ending) => {
   if (ending.state === "not-submitted") return { ...ending, error: errorJson(ending.error) }
-  return ending.state === "undecided" ? { ...ending, lastError: errorJson(ending.lastError) } : ending
+  if (ending.state !== "undecided") return ending
+  const { hint, ...error } = errorJson(ending.lastError)
+  return { ...ending, lastError: { ...error, hint: isAboutPayment(ending.lastError) ? hint : undefined } }
 }
 
 export type EndingJson = ReturnType<typeof endingJson>
 
-const errorText = (error: SvcError): string => {
-  const advice = stepAfter(error)
+const errorText = (error: SvcError, isAdvised = true): string => {
+  const advice = isAdvised ? stepAfter(error) : undefined
   return `${saidBy(error)} (${error.code})${advice === undefined ? "" : ` ${advice}`}`
 }
 
 /** The reason for an outcome: the chain's error, or a service's last one. */
 export const reasonOf = (ending: Ending): string => {
-  if (ending.state === "undecided") return errorText(ending.lastError)
+  if (ending.state === "undecided") return errorText(ending.lastError, isAboutPayment(ending.lastError))
   if (ending.state === "not-submitted") return errorText(ending.error)
   return ending.state === "landed" && ending.err !== null ? JSON.stringify(ending.err) : ""
 }
