@@ -330,7 +330,12 @@ test("account names the next step of a machine without a key, and of a key whose
 test.each([
   ["list_payments", { opened: true }, /^opened isn't .*did you mean open\?/, /^list_payments takes open, after\.$/],
   ["read_view", { stack: "wide", limit: "101" }, /^limit must be at most 100\.$/, /^read_view takes/],
-  ["read_view", { stack: "wide", where: '[{"field":"a","op":"x"}]' }, /^where\[0\]\.op .*gte/, /^read_view takes/],
+  [
+    "read_view",
+    { stack: "wide", where: '[{"field":"a","op":"x"}]' },
+    /^where\[0\]\.op .*gte/,
+    /^where\[0\] takes field, op, value/,
+  ],
   ["get_fee", { message: "AA==", transaction: "AA==" }, /Both transaction and message/, /Pass one/],
   ["publish_stack", { stack: "no name", ast_path: "a" }, /^stack must have 1 to 63/, /^publish_stack takes stack,/],
   ["list_stacks", { after: "gone" }, /no name "gone"/, /last name of a truncated result/],

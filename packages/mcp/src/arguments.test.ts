@@ -61,7 +61,7 @@ test("an alias of an argument counts, unless the argument itself is present", ()
   for (const stack of [null, ""]) expect(tool.read({ path: "a", stack })).toEqual(plain)
 })
 
-test.each([
+test.each<[unknown, string, string?]>([
   [undefined, "stack is missing."],
   [null, "stack is missing."],
   ["x", "arguments must be an object."],
@@ -76,15 +76,21 @@ test.each([
   [{ ...given, sort: '["a"]' }, 'sort must be an object, such as {"field":"…","order":"asc"}.'],
   [{ ...given, where: "x" }, 'where must be an array, such as [{"field":"…","op":"…","value":"…"}].'],
   [{ ...given, value: 5 }, "value isn't an argument of read."],
-  [{ ...given, where: [{ op: "eq" }] }, "where[0].field is missing."],
+  [{ ...given, where: [{ op: "eq" }] }, "where[0].field is missing.", "where[0] takes field, op, value."],
   [{ ...given, limt: 5 }, "limt isn't an argument of read (did you mean limit?)."],
   [
     { ...given, where: [{ field: "a", op: "eq", valu: 1 }] },
     "where[0].valu isn't an argument of read (did you mean value?).",
+    "where[0] takes field, op, value.",
+  ],
+  [
+    { ...given, sort: { field: "a", direction: "asc" } },
+    "sort.direction isn't an argument of read.",
+    "sort takes field, order.",
   ],
   [{ ...given, zzzzzzzz: 5 }, "zzzzzzzz isn't an argument of read."],
-])("%j is rejected in our words, with what the tool accepts", (args, message) => {
-  const hint = "read takes stack, key, limit, share, sections, fields, order, sort, where."
+])("%j is rejected in our words, with what the tool, or the member in question, accepts", (args, message, takes) => {
+  const hint = takes ?? "read takes stack, key, limit, share, sections, fields, order, sort, where."
   expect(errorOf(args)).toEqual(["invalid-arguments", message, hint])
 })
 

@@ -58,6 +58,16 @@ const added = new Set(["sessionId", "action", "chatInput", "tool", "toolCallId"]
 const withoutAdded = ({ properties = {} }: JsonSchema, given: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(given).filter(([name]) => !added.has(name) || Object.hasOwn(properties, name)))
 
+/** The members of what contains the value at a path such as `where[0].op`; undefined for an argument of the tool itself. */
+const siblings = (listed: JsonSchema, path: string): string | undefined => {
+  const around = path.replace(/\.[^.]*$/, "")
+  if (around === path) return undefined
+  const inside = (schema: JsonSchema | undefined, part: string): JsonSchema | undefined =>
+    /^\d+$/.test(part) ? schema?.items : schema?.properties?.[part]
+  const { properties } = around.match(/[^.[\]]+/g)?.reduce(inside, listed) ?? {}
+  return properties && `${around} takes ${Object.keys(properties).join(", ")}.`
+}
+
 const mostFaults = 3
 
 /** What takes arguments: a schema, the same as clients list it, and what a call with others is sure not to have done. */
@@ -104,5 +114,6 @@ export const readArguments = <Input extends z.ZodObject>(
   const failures = failuresIn(result.error)
   const ofEach = failures.filter(({ path }, index) => failures.findLastIndex((one) => one.path === path) === index)
   const faults = ofEach.slice(0, mostFaults).map(told)
-  throw new ToolError("invalid-arguments", `${faults.join("; ")}.`, `${untouched}${tool} takes ${names.join(", ")}.`)
+  const takes = siblings(listed, ofEach[0]?.path ?? "") ?? `${tool} takes ${names.join(", ")}.`
+  throw new ToolError("invalid-arguments", `${faults.join("; ")}.`, `${untouched}${takes}`)
 }
