@@ -124,7 +124,11 @@ test("a budget over the maximum is reduced to the maximum", () => {
   )
 })
 
-test("sections are listed on request, and if the page continues", () => {
+test("sections are listed on request, in the text too, and if the page continues", () => {
+  const answer = call(library, "fetch_page", { slug: "keys", sections: true })
+  expect("texts" in answer && answer.texts[1]).toMatch(
+    /^Sections and their tokens: keys \d+, rotation \d+, über-uns \d+$/,
+  )
   expect(read({ slug: "keys" })).not.toHaveProperty("sections")
   expect(read({ slug: "keys", sections: true })).toHaveProperty("sections.length", 3)
   expect(read({ slug: "guides/long", max_tokens: 20 })).toHaveProperty("sections.length", 41)

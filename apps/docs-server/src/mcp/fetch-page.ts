@@ -89,5 +89,10 @@ export const readPart = (library: Library, args: z.output<typeof fetchPage.input
     etag: `"${page.hash}"`,
   } satisfies z.input<typeof fetchPage.output>
   const more = `This part ends here; for the next one call fetch_page with cursor ${cursor}`
-  return { structured, texts: cursor === undefined ? [content] : [content, more] }
+  const listed = `Sections and their tokens: ${page.sections
+    .slice(0, mostPageSections)
+    .map(({ anchor, tokens }) => `${anchor} ${tokens}`)
+    .join(", ")}`
+  const texts = [content, ...(args.sections ? [listed] : []), ...(cursor === undefined ? [] : [more])]
+  return { structured, texts }
 }
