@@ -91,6 +91,21 @@ test("a wait for a change that ends while the stream can't be reached doesn't lo
   await mcp.close()
 })
 
+test("a change whose record is larger than a result comes without it, and says how to read it", async () => {
+  serving((socket) => sendSnapshot(socket, []))
+  const mcp = await startMcp(await tool.file(), env)
+  const { next } = await mcp.call("wait_for_change", { stack: "transfers", timeout_seconds: 1 })
+  const data = { text: "x".repeat(40_000) }
+  for (const socket of stream.clients) socket.send(JSON.stringify({ op: "upsert", entity: view, key: "a", data }))
+  expect(await mcp.call("wait_for_change", { stack: "transfers", after: next })).toEqual({
+    view,
+    changes: [{ op: "upsert", key: "a" }],
+    next: expect.any(String),
+    hint: expect.stringMatching(/is left out: call read_view with its key, and fields/),
+  })
+  await mcp.close()
+})
+
 test("svc watch writes the next change once the last one has been taken", async () => {
   serving((socket) => {
     sendSnapshot(socket, [{ key: "a", data: {} }])

@@ -78,6 +78,8 @@ const whyEmpty = (view: string, { key, where }: Selection, count: number, all: n
 
 const neverLive =
   "The stream has sent no records yet, so a later call can't tell what changes until then: call again with a longer timeout_seconds. list_stacks shows which stacks have data now."
+const leftOut =
+  "A record that is larger than a result is left out: call read_view with its key, and fields with the few paths that you need."
 const notLive =
   "The stream isn't connected now, so its last changes aren't known yet: call again with next as after, which reports them. list_stacks shows which stacks have data now."
 
@@ -180,15 +182,16 @@ export const recordTools = [
       })
       const { seen = [], next = after } = found ?? {}
       const { kept, truncated } = fitting(seen.map(asJson))
-      // A record that is larger than a result is left out of it.
-      const shown = kept.length > 0 ? kept : seen.slice(0, 1).map(withoutRecords)
+      const isTooLong = seen.length > 0 && kept.length === 0
+      const shown = isTooLong ? seen.slice(0, 1).map(withoutRecords) : kept
+      const waited = seen.length === 0 && !followed.isLive() ? notLive : undefined
       return {
         view,
         changes: shown.flatMap(({ changes }) => changes),
         next: truncated ? shown.at(-1)?.next : next,
         truncated: shown.length < seen.length || undefined,
         timed_out: seen.length === 0 || undefined,
-        hint: next === undefined ? neverLive : seen.length === 0 && !followed.isLive() ? notLive : undefined,
+        hint: next === undefined ? neverLive : isTooLong ? leftOut : waited,
       }
     },
   }),
