@@ -53,6 +53,16 @@ const answer = ({ target, headers, body }: Received): Reply => {
     return { body: { changes: [], next: 100 } }
   if (target.startsWith("/api/registry/changes")) return { body: { changes, next: 100 } }
   if (target.startsWith("/api/registry/wide/schema")) return { body: { ...stack("wide"), schema: wide } }
+  if (target.startsWith("/api/registry/left/")) {
+    return { body: { ...stack("left"), schema: wide }, headers: { deprecation: "@1767225600" } }
+  }
+  if (target.startsWith("/api/registry/shared/")) {
+    return {
+      status: 404,
+      body: { ...refusal, code: "stack-not-found" },
+      headers: { "x-auth-ignored": "invalid-api-key" },
+    }
+  }
   if (target.startsWith("/api/registry/unserved/")) {
     return { body: { ...stack("unserved"), websocket_url: server.url.replace("http", "ws"), schema: wide } }
   }
@@ -67,7 +77,8 @@ const answer = ({ target, headers, body }: Received): Reply => {
   if (target.startsWith("/api/registry/silent/")) return { body: undefined }
   if (target.startsWith("/api/registry?")) {
     const entities = Array.from({ length: 50 }, () => longName)
-    return { body: Array.from({ length: 60 }, (_, index) => ({ ...stack(`stack-${index}`), entities })) }
+    const deprecated = { message: "Ends soon.", since: "2026-01-01T00:00:00Z", successor: "stack-0" }
+    return { body: Array.from({ length: 60 }, (_, index) => ({ ...stack(`stack-${index}`), entities, deprecated })) }
   }
   if (target.startsWith("/api/agents/me/keys")) {
     return { body: [{ id: 1, current: true, status: "active", expires_at: "2026-01-01T01:00:00Z", replaced_by: 2 }] }
@@ -235,6 +246,18 @@ test("a result that is too large is cut between records, and says how to continu
   for (const { text } of [listed, described, followed]) expect(tokensOf(text)).toBeLessThan(8000)
   // Names that fill a result on their own would end the list before this stack.
   expect((await mcp.call("list_stacks", { query: "stack-59" }))["stacks"]).toMatchObject([{ entities: [longName] }])
+})
+
+test("a deprecated stack says so where it is listed and described, and a rejected key where it hides a stack", async () => {
+  expect((await mcp.call("list_stacks", { query: "stack-59" }))["stacks"]).toMatchObject([
+    { deprecated: { message: "Ends soon.", successor: "stack-0" } },
+  ])
+  expect(await mcp.call("describe_stack", { stack: "left", entity: "Wide1" })).toMatchObject({
+    hint: expect.stringMatching(/^left is deprecated\.$/),
+  })
+  expect((await mcp.fails("describe_stack", { stack: "shared" })).message).toMatch(
+    /no stack named "shared".* The API didn't accept your key \(invalid-api-key\), so only public stacks are shown\.$/,
+  )
 })
 
 test("of a stack that no stream serves, the result says so, with the reason and whom to tell", async () => {

@@ -227,9 +227,12 @@ test("a damaged record is shown as damaged, never treated as missing, and remove
   expect(settled.code).toBe(3)
   expect(settled.stderr).toContain("Damaged records, which can't be settled: 1. Next: svc payments list")
   expect(await (await mcp()).call("settle_payments", {})).toMatchObject({
-    hint: expect.stringContaining("call list_payments"),
+    hint: "Call list_payments, which shows what is damaged. Damaged records, which can't be settled: 1.",
   })
-  expect(await (await mcp()).call("list_payments", { open: true })).toMatchObject({ payments: [{ state: "damaged" }] })
+  expect(await (await mcp()).call("list_payments", { open: true })).toMatchObject({
+    payments: [{ state: "damaged" }],
+    hint: expect.stringMatching(/can still land\. Don't pay again: ask a person/),
+  })
   for (const args of [
     ["payments", "show", "broken", "--json"],
     ["payments", "forget", "broken", "--json"],

@@ -61,7 +61,7 @@ const cannotWrite =
 
 /** The next step for an agent that has only the tools, for codes whose other advice is for a shell, a file or a program. */
 export const hints: Readonly<Record<string, string>> = {
-  "missing-credentials": `Nothing was done. To publish, ask a person to store a svc_sk_ key: ${otherKey}. For all else call account with sign_up: true.`,
+  "missing-credentials": `Nothing was done. Call account with sign_up: true. Only to publish, ask a person to store a svc_sk_ key: ${otherKey}.`,
   "invalid-authorization-format": askForKey,
   "invalid-api-key": `Ask a person to store another key of the account (${otherKey}) or, for a new agent, to run svc auth signup --force.`,
   "expired-api-key": `The key has expired. ${askForKey}`,

@@ -3,6 +3,7 @@ import { SvcError } from "@svc/client"
 import { defineTool as defineSharedTool, type Tool as SharedTool, ToolError } from "@svc/mcp"
 import { z } from "zod"
 import type { Context } from "../command.ts"
+import { CliError } from "../errors.ts"
 import { untilStopped } from "../until-stopped.ts"
 import type { Following } from "./following.ts"
 
@@ -16,6 +17,8 @@ export type Call = {
   readonly following: Following
   /** Tells the client that the call goes on. */
   readonly progress: (message: string) => void
+  /** What the functions of commands have said beside their results, without the next step, which is for a shell. */
+  readonly notes: ReadonlySet<string>
 }
 
 /** A tool's result, and its text where that isn't the same as JSON. */
@@ -42,7 +45,10 @@ type Definition<Input extends z.ZodRawShape, Output extends z.ZodRawShape> = Pic
   readonly run: (call: Call, args: z.output<z.ZodObject<Input>>) => Promise<Given<z.input<z.ZodObject<Output>>>>
 }
 
-/** A tool whose result keeps only the members of `output`. */
+/** A text, and what the functions of commands have said in this call. */
+const withNotes = (text: string, { notes }: Call): string => [text, ...notes].filter((one) => one !== "").join(" ")
+
+/** A tool whose result keeps only the members of `output`. If that has a hint, it says what the functions of commands have said too. */
 export const defineTool = <Input extends z.ZodRawShape, Output extends z.ZodRawShape>({
   input,
   output: shape,
@@ -51,8 +57,17 @@ export const defineTool = <Input extends z.ZodRawShape, Output extends z.ZodRawS
 }: Definition<Input, Output>): Tool => {
   const output = z.object(shape)
   return defineSharedTool({ ...tool, input: z.strictObject(input), output }, async (call: Call, args) => {
-    const result = output.safeParse(await run(call, args))
-    if (result.success) return { structured: result.data }
+    const isHinted = Object.hasOwn(shape, "hint")
+    const ran = await run(call, args).catch((error: unknown) => {
+      if (isHinted && error instanceof CliError) error.message = withNotes(error.message, call)
+      throw error
+    })
+    const result = output.safeParse(ran)
+    if (result.success) {
+      const { hint = "" }: { readonly hint?: unknown } = result.data
+      const hinted = isHinted ? withNotes(String(hint), call) : ""
+      return { structured: { ...result.data, ...(hinted !== "" && { hint: hinted }) } }
+    }
     const hint = "Ask a person to check that the versions of svc and of the services are the same: svc env."
     throw new ToolError("unexpected-answer", "A service's response hasn't the form that this version expects.", hint)
   })
@@ -80,10 +95,12 @@ export const callOf = (base: Context, following: Following, { mcpReq: { signal, 
     void notify({ method: "notifications/progress", params }).catch(() => {})
   }
   const beat = token === undefined ? undefined : setInterval(() => tell(last), beatMs)
+  const notes = new Set<string>()
   const call: Call = {
     signal,
     following,
     progress: tell,
+    notes,
     context: (given = {}) => ({
       ...base,
       ...commandDefaults,
@@ -94,6 +111,10 @@ export const callOf = (base: Context, following: Following, { mcpReq: { signal, 
       writeRecord: () => true,
       taken: async () => {},
       screen: () => undefined,
+      note: (line) => {
+        base.note(line)
+        notes.add(line.replace(/ ?Next: .*/, ""))
+      },
       progress: (text) => {
         if (text === "") return
         // A command that only follows a run ends here.

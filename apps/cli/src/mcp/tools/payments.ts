@@ -35,6 +35,8 @@ const nextSteps: Readonly<Record<string, string>> = {
   "other-chain": hintFor("other-chain", undefined),
 }
 
+const ofDamaged = "A damaged record may be of a payment that can still land."
+
 /** The members of an ending that a caller needs. */
 const endingOf = <Given extends EndingJson & { readonly next?: string }>(given: Given) => {
   const {
@@ -110,7 +112,9 @@ export const paymentTools = [
       const { kept, truncated } = fitting(later.filter(({ state }) => !open || ["open", "damaged"].includes(state)))
       const none =
         later.length === 0 || !open ? "The journal has no payments: submit_payment makes one." : "No payment is open."
-      return { payments: kept, truncated, ...(kept.length === 0 && after === undefined && { hint: none }) }
+      const isDamaged = kept.some(({ state }) => state === "damaged")
+      const empty = kept.length === 0 && after === undefined ? none : undefined
+      return { payments: kept, truncated, hint: isDamaged ? `${ofDamaged} ${hintFor("journal-damaged", "")}` : empty }
     },
   }),
   defineTool({
@@ -128,12 +132,10 @@ export const paymentTools = [
       const given = { args: name === undefined ? [] : [name], options: { timeout: timeoutSeconds } }
       const settled = (await settlePayments(await relayContext(call, given))).json
       const { kept, truncated } = fitting(settled.map((one) => endingOf(one)))
-      const stored = kept.length === 0 ? (await listPayments(call.context())).json : []
+      const stored = name === undefined ? (await listPayments(call.context())).json : []
       const isDamaged = stored.some(({ state }) => state === "damaged")
-      const none = isDamaged
-        ? "No payment can be settled. A record is damaged: call list_payments."
-        : "No payment is open."
-      return { payments: kept, truncated, ...(kept.length === 0 && { hint: none }) }
+      const none = kept.length === 0 ? "No payment is open." : undefined
+      return { payments: kept, truncated, hint: isDamaged ? "Call list_payments, which shows what is damaged." : none }
     },
   }),
 ]

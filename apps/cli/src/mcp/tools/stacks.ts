@@ -1,16 +1,15 @@
-import type { StackSchema } from "@svc/client"
+import type { Stack, StackSchema } from "@svc/client"
 import { isObject } from "@svc/common/json-object"
 import { nearest } from "@svc/common/nearest"
 import { z } from "zod"
-import { readStacks } from "../../explore/explore.ts"
 import { typesNamed } from "../../explore/explore-tables.ts"
-import { withRecords } from "../../explore/records-now.ts"
-import { type Entity, entityOf, readStack } from "../../explore/stack.ts"
+import { type WithRecords, withRecords } from "../../explore/records-now.ts"
+import { type Entity, entityOf, readRegistry, readStack } from "../../explore/stack.ts"
 import { apiForReading } from "../../settings/key.ts"
 import { fitting, following, shortened } from "../result.ts"
 import { defineTool, readOnly } from "../tool.ts"
 
-type Listed = Awaited<ReturnType<typeof readStacks>>[number]
+type Listed = WithRecords<Stack>
 
 const hasData = ({ records }: Listed): boolean | undefined =>
   records && Object.values(records).some((count) => count > 0)
@@ -73,6 +72,7 @@ export const stackTools = [
           description: z.string().optional(),
           entities: z.array(z.string()),
           has_data: z.boolean().optional(),
+          deprecated: z.object({ message: z.string(), successor: z.string().optional() }).optional(),
         }),
       ),
       truncated: z.boolean().optional(),
@@ -81,7 +81,7 @@ export const stackTools = [
     annotations: readOnly,
     run: async ({ context }, { query = "", after }) => {
       const given = context()
-      const all = await readStacks(given, await apiForReading(given))
+      const all = await withRecords(given, await readRegistry(given, await apiForReading(given)))
       const words = query.trim().toLowerCase().split(/\s+/)
       const found = following(all, "name", after)
         .filter((stack) => matched(stack, words) === words.length)
@@ -90,6 +90,7 @@ export const stackTools = [
           description: shortened(stack.description ?? ""),
           entities: fitting(stack.entities, 2000).kept,
           has_data: hasData(stack),
+          deprecated: stack.deprecated && { ...stack.deprecated, message: shortened(stack.deprecated.message) },
         }))
       const { kept, truncated } = fitting(found)
       const hint = found.length > 0 || after !== undefined ? undefined : noneHas(words, all)
