@@ -17,7 +17,6 @@ const nameOf = ({ path }: (typeof routes)[number]): string => path.split("/").at
 const listed = (chosen: typeof routes): string => chosen.map(nameOf).join(", ")
 const methodOf = (name: string): string => name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-/** Computes the facts. */
 export const makeFacts = () => {
   const { changesDays, signupsPerHour, perMinute } = readSettings({})
   return {

@@ -2,7 +2,6 @@
 import { execFileSync } from "node:child_process"
 import { join } from "node:path"
 
-/** The licences that dependencies may have. */
 const allowed = new Set([
   "0BSD",
   "Apache-2.0",

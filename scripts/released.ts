@@ -96,7 +96,6 @@ const settingsOf = (app: string): [string, string][] =>
     value,
   ])
 
-/** The surface of this tree. */
 export const currentSurface = (): Surface => {
   const operations = apps.flatMap(operationsOf)
   return {
@@ -110,10 +109,8 @@ export const currentSurface = (): Surface => {
   }
 }
 
-/** The surface of the baseline. */
 export const releasedSurface = (): Surface => JSON.parse(readFileSync(file, "utf8"))
 
-/** Makes this tree's surface the baseline. */
 export const writeReleased = (): void => writeFileSync(file, `${JSON.stringify(currentSurface(), null, 2)}\n`)
 
 /** What was removed of the operations, response fields, callers or names. */

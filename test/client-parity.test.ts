@@ -26,7 +26,6 @@ const clientOf = (status: number, body: unknown) => {
   return { relay, sent, fetch }
 }
 
-/** Calls a method of the client by its name. */
 const call = async (relay: object, name: string, options: object): Promise<unknown> => {
   const method: unknown = Object.entries(relay).find(([own]) => own === name)?.[1]
   if (typeof method !== "function") throw new Error(`svc-client has no method ${name}`)

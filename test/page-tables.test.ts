@@ -50,7 +50,6 @@ const firstCells = (table: PageTable): string[] => table.rows.flatMap(([cell = "
 const services = { platform: openApiDocument.parse(platform), relay: openApiDocument.parse(relay) }
 type Service = keyof typeof services
 
-/** The members of a schema, or of its items. */
 const membersOf = (service: Service, schema: Schema = {}): string[] =>
   fieldsOf(schema, lookupIn(services[service]), true)
     .map(({ name }) => name.replace(/^\[\]\./, ""))

@@ -15,7 +15,6 @@ const openCollector = async () => {
   return collector
 }
 type Span = ReturnType<Awaited<ReturnType<typeof startCollector>>["spans"]>[number]
-/** Whether a call failed, by its span, and how. */
 const failureOf = (one: Span | undefined) => [one?.status.code, one?.attributes["error.type"]]
 const failed = 2
 

@@ -272,7 +272,6 @@ export const openCluster = (
     namespaces,
     services,
     replicasOf: (deployment: string): number => (owners.find(({ name }) => name === deployment)?.count ?? 1) - 1,
-    /** The pods of a deployment that are ready. */
     running: (deployment: string): readonly Pod[] =>
       inside.filter(({ name, service }) => service === deployment && ready.has(name)),
     /** A pod of a deployment that can be started. */

@@ -26,7 +26,6 @@ export type Compose = {
   readonly secrets: Readonly<Record<string, { readonly file: string }>>
 }
 
-/** Text of a file in infra. */
 export const readInfra = (file: string): string => readFileSync(join(import.meta.dirname, "..", file), "utf8")
 
 /** A compose file with its variables filled in: by their defaults, or by `given`. @param filledIn gets their names */

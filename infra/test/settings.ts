@@ -29,7 +29,6 @@ export const secrets = { DATABASE_URL: "postgres://db.example/svc", SVC_TRANSACT
 
 export const apps = Object.keys(readers) as readonly App[]
 
-/** The names of all variables that a service reads. */
 export const settingNames = async (app: App): Promise<readonly string[]> => {
   const names = new Set<string>()
   const recorder: Environment = new Proxy<Record<string, string | undefined>>(

@@ -6,7 +6,6 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export type PlannedService = {
   readonly service: Service
   readonly port: number
-  /** Its URL on this machine. */
   readonly url: string
   readonly env: Environment
 }

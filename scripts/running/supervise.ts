@@ -50,7 +50,6 @@ export const supervise = (
   let exitCode = 0
 
   const children: ChildProcess[] = []
-  /** Resolves when the service has ended. */
   const run = ({ service, env }: PlannedService): Promise<void> => {
     const child = spawn(process.execPath, ["--import", preload, "src/main.ts"], {
       cwd: join(root, service.folder),

@@ -59,5 +59,4 @@ export const startChromium = async () => {
 
 export type Browser = Awaited<ReturnType<typeof startChromium>>
 
-/** A browser for all tests of a file or a block. */
 export const testBrowser = (): Browser => beforeTests(startChromium, ({ close }) => close())

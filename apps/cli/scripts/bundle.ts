@@ -3,7 +3,6 @@ import { fileURLToPath } from "node:url"
 import { basename, dirname, join } from "node:path"
 import { build, type Plugin } from "esbuild"
 
-/** The folder of the app. */
 export const app = fileURLToPath(new URL("..", import.meta.url))
 
 /** What the tool uses of modules that cost every start as much as all others of Node's that it imports. */

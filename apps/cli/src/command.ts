@@ -68,7 +68,6 @@ export type Outcome<Json = unknown> = {
 /** Runs a command; undefined, or an exit code, if it has written its output already. */
 export type Run = (context: Context) => Promise<Outcome | number | undefined>
 
-/** A command's usage, its help, and how to load it. */
 type Entry = {
   /** Its arguments, as commander takes them: "<STACK> [VIEW]" or "<STACK...>". */
   readonly usage?: string

@@ -163,7 +163,6 @@ const faultsOf = (details: unknown, message: string): string => {
 const shownHint = ({ hint = "" }: Pick<SvcError, "hint">): string | undefined =>
   /^$|details|retryable|Retry-After/.test(hint) ? undefined : hint
 
-/** The next step after a service's error. */
 export const stepAfter = (error: Pick<SvcError, "code" | "hint">): string | undefined =>
   nextSteps[error.code] ?? shownHint(error)
 

@@ -13,7 +13,6 @@ export const writeFiles = async (dir: string, files: Files): Promise<void> => {
   }
 }
 
-/** Writes pages of every kind, and others. */
 export const writePages = (dir: string, others: Files = {}): Promise<void> =>
   writeFiles(dir, {
     "index.md": "# Fixture docs\n\nAll pages for the tests.\n",

@@ -7,7 +7,6 @@ import { migrate } from "../src/db/migrate.ts"
 import { insertRecords } from "./records/records.ts"
 import { besides, serviceInTest, temporaryFolder, type TestService } from "./service.ts"
 
-/** The migrations of a newer version. */
 const newerVersion = (statements: readonly string[]): string => {
   const { folder, remove } = temporaryFolder()
   onTestFinished(remove)

@@ -8,7 +8,6 @@ import type { TestService } from "./service.ts"
 
 const app = fileURLToPath(new URL("..", import.meta.url))
 
-/** The program as an operator starts it. */
 export const startProgram = (args: readonly string[], env: Readonly<Record<string, string>>): TestProcess =>
   startProcess(process.execPath, ["src/main.ts", ...args], { env, cwd: app })
 

@@ -130,7 +130,6 @@ export const startTestService = async (kind: DatabaseKind, env: Readonly<Record<
       if (status !== 201) throw new Error(`sign-up answered ${status}`)
       return { slug: body.slug, key: body.api_key, id: body.key_id }
     },
-    /** Makes another key of an agent. */
     mint: async (key: string, body?: object) => (await call("POST", "/api/agents/me/keys", { key, body })).body,
     publishable: async (key: string, origins: readonly string[], path = "/api/agents/me/keys"): Promise<string> =>
       (await call("POST", `${path}/publishable`, { key, body: { origin_allowlist: origins } })).body.key,

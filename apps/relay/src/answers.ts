@@ -41,7 +41,6 @@ const headersOf = ({ code, headers }: ApiError) => ({ "X-Error-Code": code, ...h
 const submissionOf = (c: Context<RelayEnv>) =>
   isSendPath(c.req.path) ? (c.get("call")?.submission ?? notSubmitted) : undefined
 
-/** @param docsUrl the URL of the documentation */
 export const errorResponse = (c: Context<RelayEnv>, error: ApiError, docsUrl: string): Response =>
   c.json(bodyOf(error, c.get("requestId"), docsUrl, submissionOf(c)), error.status, headersOf(error))
 

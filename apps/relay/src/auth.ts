@@ -4,7 +4,6 @@ import { hostNameOf, isLoopback } from "@svc/common/loopback"
 import { KeysUnavailableError, relayScopes, type SessionClaims, TokenError, type Verifier } from "@svc/session-token"
 import { badRequest, errors } from "./errors.ts"
 
-/** The parts of a request that authorization uses. */
 type AuthRequest = {
   readonly authorization: string | undefined
   readonly origin: string | undefined

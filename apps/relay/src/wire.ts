@@ -39,7 +39,6 @@ export const decodeBase64 = (text: string, path: string, maxBytes: number): Uint
 
 const invalid = (path: string, reason: string) => badRequest("invalid_transaction", path, reason)
 
-/** Splits a transaction. */
 const readParts = (bytes: Uint8Array): TransactionParts => {
   const parts = transactionParts(bytes)
   if (parts === "too-short") throw invalid("transaction", "ends before its message and signatures do")
@@ -68,7 +67,6 @@ const readMessage = (bytes: ReadonlyUint8Array, path: string) => {
   return message
 }
 
-/** Checks the message of a fee request. */
 export const checkMessage = (bytes: ReadonlyUint8Array, verify: Verify): void => {
   if (bytes.length === 0) throw invalid("message", "must not be empty")
   if (verify !== "none") readMessage(bytes, "message")

@@ -1,7 +1,6 @@
 import { generateKeyPairSigner } from "@solana/kit"
 import { memo, signTransaction } from "@svc/testing/solana"
 
-/** A signed transaction, base64. */
 export const signedTransaction = async (...given: Parameters<typeof signTransaction>): Promise<string> =>
   (await signTransaction(...given)).base64
 

@@ -1,6 +1,5 @@
 import { base58Size, isBase58Text } from "./base58.ts"
 
-/** The size of a signature. */
 const signatureBytes = 64
 /** The first byte of version 1, whose message comes before the signatures. */
 export const version1 = 0x81

@@ -116,7 +116,6 @@ export const createRateLimiter = ({
     },
     /** Removes the newest count, because its request was refused elsewhere. */
     undo: (group: string, key: string): void => decrement(find(group, key, now())),
-    /** The number of buckets. */
     size: () => buckets.size,
   }
 }

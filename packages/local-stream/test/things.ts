@@ -94,7 +94,6 @@ export type Touch = {
   readonly key: string
   readonly owner: string | null
   readonly amount: number
-  /** Any JSON. */
   readonly any: Value
 }
 

@@ -78,7 +78,6 @@ type Taking<Input extends z.ZodObject> = {
   readonly untouched?: string | undefined
 }
 
-/** A value of a schema with all of its members, as an example. */
 const exampleOf = ({ type, properties = {}, items, enum: values }: JsonSchema): unknown => {
   if (type === "array") return [exampleOf(items ?? {})]
   if (type !== "object") return values?.[0] ?? "…"

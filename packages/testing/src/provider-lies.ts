@@ -10,7 +10,6 @@ type Response = { readonly id: number; readonly result?: unknown }
 const behind = 40
 
 const write = (answer: Answer, body: unknown): Answer => ({ ...answer, body: Buffer.from(JSON.stringify(body)) })
-/** Changes the result, if there is one. */
 const changed = (answer: Answer, change: (result: unknown) => unknown): Answer => {
   const response = JSON.parse(answer.body.toString()) as Response
   return response.result === undefined ? answer : write(answer, { ...response, result: change(response.result) })

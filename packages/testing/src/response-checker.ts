@@ -15,7 +15,6 @@ const pointed = (document: JsonObject, ref: string): unknown =>
     .slice(1)
     .reduce<unknown>((at, part) => member(at, part), document)
 
-/** Whether a schema, or one that it is made of, names members. */
 const namesMembers = (schema: unknown, document: JsonObject): boolean => {
   if (!isObject(schema)) return false
   const { $ref, properties, allOf, anyOf, oneOf } = schema

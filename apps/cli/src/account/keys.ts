@@ -82,7 +82,6 @@ const labels = {
 
 type NewKeys = MintedKey & Partial<RotatedKey>
 
-/** What is shown of a new key that is stored. */
 type Stored = Omit<NewKeys, "key" | "message"> & { readonly key_hint: string }
 
 const minted = <Json>(answer: NewKeys, shown: string, json: Json): Outcome<Json> => ({

@@ -5,7 +5,6 @@ import { readPages } from "../services/api.ts"
 import { apiForReading } from "../settings/key.ts"
 import { readDiff, registryName } from "./stack.ts"
 
-/** The changes of a diff, one a row. */
 export const changeRows = ({ changes }: Pick<Diff, "changes">): string[][] =>
   changes.map(({ breaking, path, text }) => [breaking ? "breaking" : "compatible", path, text])
 

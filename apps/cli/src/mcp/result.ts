@@ -207,7 +207,6 @@ export const failed = (thrown: unknown): CallToolResult => ({
   content: textBlock(withoutKeys(jsonText(faultOf(thrown)))),
 })
 
-/** A tool's result, as JSON and as the same in text. */
 export const succeeded = ({ structured, text }: Result): CallToolResult => {
   const json = withoutKeys(visibleJson(JSON.stringify(structured)))
   return { content: textBlock(text === undefined ? json : withoutKeys(text)), structuredContent: JSON.parse(json) }

@@ -12,7 +12,6 @@ import { CliError, onCode, serviceFailure } from "../errors.ts"
 import type { Service } from "../settings/settings.ts"
 import { type Target, transportTo } from "./transport.ts"
 
-/** The platform API, with a key or without. */
 export type Api = Pick<Target, "env" | "onResponse"> & { readonly url: string; readonly key?: string }
 
 /** A whole response of any status. */

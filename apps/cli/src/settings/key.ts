@@ -16,7 +16,6 @@ type Owner = "agent" | "person"
 /** The entry of a key in the credentials file. A person's key stands beside the agent's; no API URL has a fragment. */
 export const entryOf = (url: string, owner: Owner): string => (owner === "agent" ? url : `${url}#person`)
 
-/** Whose key it is, by its prefix. */
 export const ownerOf = (key: string): Owner => (prefixKind(key) === "sk" ? "person" : "agent")
 
 type Keys = Partial<Readonly<Record<Owner, string>>>

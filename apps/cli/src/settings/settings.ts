@@ -48,7 +48,6 @@ const urlVariable = (env: Environment, name: string): string | undefined => {
   return url
 }
 
-/** The URL that the option or the environment sets. */
 const explicitUrl = (service: Service, { options, env }: Pick<Given, "options" | "env">): string | undefined => {
   const option = options[`${service}-url`]
   if (option === undefined) return urlVariable(env, `SVC_${service.toUpperCase()}_URL`)

@@ -20,7 +20,6 @@ import { webSocketFor } from "./web-socket.ts"
 
 type Records = ReadonlyMap<string, unknown>
 
-/** A change of one record. */
 export type Difference = Exclude<Change<unknown>, { readonly op: "snapshot" }>
 
 const differences = (before: Records, after: Records): Difference[] => [

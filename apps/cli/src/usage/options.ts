@@ -106,5 +106,4 @@ export type OptionName = keyof typeof optionTable
 
 export const optionOf = (name: OptionName): Option => optionTable[name]
 
-/** Options that every command takes. */
 export const commonOptions: readonly OptionName[] = ["json", "api-url", "docs-url", "context", "help"]

@@ -331,7 +331,6 @@ export const overviewPage = (
   ].join("\n")
 }
 
-/** The overview of all services' references. */
 export const referencePage = (counts: ReadonlyMap<Service, number>): string => {
   const title = "API reference"
   const rows = [...counts].map(([service, operations]) => [

@@ -15,7 +15,6 @@ import {
 
 const app = join(import.meta.dirname, "../..")
 const content = join(app, "content")
-/** The folder of the reference pages. */
 const referenceFolder = join(content, "reference")
 
 const services: readonly Service[] = [

@@ -13,7 +13,6 @@ type Correction = { readonly start: number; readonly length: number; readonly ne
 /** What a word of the query refers to. */
 type Reading = {
   readonly isStopWord: boolean
-  /** Numbers of terms with their weights. */
   readonly weights: readonly (readonly [term: number, weight: number])[]
   /** Terms that stand for the same word: a page counts with the first of them that it has. */
   readonly alike: readonly (readonly number[])[]

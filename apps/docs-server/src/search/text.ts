@@ -115,7 +115,6 @@ export const readTexts = (pages: readonly Page[]) => {
     fieldStarts: Uint32Array.from(fieldStarts),
     /** The first section of each page; a section is a heading with the text down to the next, the first is without heading. */
     pageSections: Uint32Array.from(pageSections),
-    /** The first passage of each section. */
     sectionPassages: Uint32Array.from(sectionPassages),
     /** Where in `numbers` each passage starts, */
     passageTerms: Uint32Array.from(passageTerms),

@@ -69,7 +69,6 @@ const askSearch = (library: Library, query: string, cursor: string | undefined) 
   }
 }
 
-/** Whether a page shows the registry or a stack of it. */
 export const isStackPage = (slug: string): boolean => slug === "stacks" || slug.startsWith("stacks/")
 
 const escapeXml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")

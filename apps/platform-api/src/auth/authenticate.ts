@@ -25,7 +25,6 @@ export type Principal = Account & {
   readonly lastUsedAt: Date | null
   /** Whether it has a successor. A replaced key can't manage keys. */
   readonly isReplaced: boolean
-  /** Whether it is a successor. */
   readonly isSuccessor: boolean
 }
 

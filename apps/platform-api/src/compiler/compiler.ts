@@ -18,7 +18,6 @@ const halfLifeMs = 60_000
 // More than can wait, and of each the newest.
 const maxKnown = 1000
 
-/** The owner of an account's requests. */
 export const accountOwner = ({ userId, kind }: { readonly userId: number; readonly kind: string }): Owner => ({
   name: `user:${userId}`,
   group: kind === "agent" ? "agents" : `user:${userId}`,

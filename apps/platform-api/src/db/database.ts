@@ -41,7 +41,6 @@ export const requestMs = 1800
 export type Database = {
   /** @param ms time limit for everything done with the result, starting now */
   readonly within: (ms: number) => Queries
-  /** The number of open connections. */
   readonly connections: () => number
   /** Calls back on every notification of the channel. Notifications can be lost, so poll as well. */
   readonly listen: (channel: string, onNotice: () => void) => void

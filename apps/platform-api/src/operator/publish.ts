@@ -20,7 +20,6 @@ import { CommandError } from "./command-error.ts"
 export type Publication = StackHead & {
   readonly relay: boolean
   readonly browserSend: boolean
-  /** Whether it may break readers. */
   readonly allowBreaking?: boolean
   readonly ast: Ast
 }

@@ -72,7 +72,6 @@ export const addVersion = async (
   return { id, number, isNew: true, contentIsNew: before === undefined, message }
 }
 
-/** The AST of a version as uploaded. */
 export const ofVersion = ({ astGzip }: { readonly astGzip: Uint8Array }): StoredAst => ({
   gzip: astGzip,
   isAnswer: false,

@@ -185,7 +185,6 @@ export type Deprecation = { readonly message: string; readonly successor?: strin
 export const deprecation = (given: Deprecation, before: string | null, at: Date): string =>
   JSON.stringify({ ...given, since: before === null ? at.toISOString() : sinceOf(before) })
 
-/** The time since which a stack is deprecated. */
 export const sinceOf = (deprecated: string): string => (JSON.parse(deprecated) as { since: string }).since
 
 /** Releases the names of a line. They stay reserved for a while. */

@@ -85,7 +85,6 @@ export const checkId =
     await next()
   }
 
-/** A number of a query. */
 export const within = (min: number, max: number, fallback: number) => {
   const reason = `must be an integer from ${min} to ${max}`
   return z

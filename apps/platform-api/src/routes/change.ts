@@ -108,7 +108,6 @@ const keyHeaders: HeaderDocs = {
   sets: { "Idempotency-Replayed": (status) => status < 300, Location: (status) => status === 201 || status === 202 },
 }
 
-/** Reads the Idempotency-Key of a change. */
 const idempotent = documented(keyHeaders, async (c, next) => {
   const key = c.req.header("idempotency-key")
   if (key !== undefined && !/^[\x20-\x7e]{1,64}$/.test(key)) {

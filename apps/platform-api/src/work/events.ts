@@ -8,7 +8,6 @@ type BuildStatus = (typeof buildStatuses)[number]
 type DeploymentStatus = (typeof deploymentStatuses)[number]
 type RunStatus = (typeof runStatuses)[number]
 
-/** The phase and progress of a build in each status. */
 const buildPhases: Readonly<Record<BuildStatus, { phase: string; progress: number } | undefined>> = {
   pending: undefined,
   uploading: { phase: "UPLOAD", progress: 10 },

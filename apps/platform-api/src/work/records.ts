@@ -44,7 +44,6 @@ export const readSpec = async (tx: Orm, id: number): Promise<SpecRow> =>
 export const readVersion = async (tx: Orm, id: number): Promise<VersionRow> =>
   theRow(await tx.select().from(specVersions).where(eq(specVersions.id, id)))
 
-/** The deployment of a spec. */
 export const deploymentOf = async (tx: Orm, specId: number): Promise<DeploymentRow | undefined> => {
   const ofSpec = and(eq(deployments.specId, specId), isNull(deployments.deletedAt))
   const [row] = await tx.select().from(deployments).where(ofSpec).for("no key update")

@@ -33,7 +33,6 @@ type Table =
   | typeof tables.deployments
   | typeof tables.runs
 
-/** Inserts a row, and returns its id. */
 const insert = async <T extends Table>(tx: Orm, table: T, row: T["$inferInsert"]): Promise<number> => {
   const inserted = tx.insert(table as typeof tables.builds).values(row as typeof tables.builds.$inferInsert)
   return theRow(await inserted.returning({ id: table.id })).id

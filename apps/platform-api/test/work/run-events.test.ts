@@ -6,7 +6,6 @@ import { first, newPerson } from "./person.ts"
 const service = testService("postgres")
 const owner = beforeTests(() => newPerson(service))
 
-/** A run that waits for approval, of a spec of this name. */
 const waitingRun = async (name: string): Promise<{ readonly path: string; readonly specId: number }> => {
   const spec = await owner.newSpec(name, { ast_payload: first })
   const { id } = await owner.publish(spec.id, undefined, { approval: true })

@@ -130,7 +130,6 @@ export async function* watchView<T>(
   const isHalf = ({ op }: Change<T>): boolean =>
     op === "delete" || (op === "upsert" && state.records().size > (take ?? Infinity))
 
-  /** Whether a message is the other half of this change. */
   const completes = (half: Change<T>, message: Json): boolean => {
     const frame = frameIn(message, 0)
     if (frame === undefined || frame.op === "snapshot" || half.op === "snapshot" || frame.key === half.key) return false

@@ -31,7 +31,6 @@ export const createSvm = () => {
     },
     latestBlockhash: (): string => svm.latestBlockhash(),
 
-    /** Moves the VM to its next blockhash. */
     nextBlockhash: (): string => {
       svm.expireBlockhash()
       return svm.latestBlockhash()

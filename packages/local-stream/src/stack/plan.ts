@@ -142,7 +142,6 @@ const compileEntity = (ast: Ast, entity: AstEntity, addressOf: (idl: number) => 
   return {
     name: state_name,
     fields,
-    /** Paths of the fields that clients receive. */
     shown: fields.filter(({ emitted }) => emitted).map(({ path }) => path),
     /** Paths of the fields by which a lookup finds records. */
     indexed: [...new Set([...identity.primary_keys, ...identity.lookup_indexes.map((one) => one.field_name)])],

@@ -76,7 +76,6 @@ export const createStack = (ast: unknown, { name, version }: { name: string; ver
     },
     view: (id: string) => views.get(id),
     viewIds: () => [...views.keys()],
-    /** The number of records by entity. */
     counts: () => Object.fromEntries([...entities].map(([entity, { records }]) => [entity, records.size()])),
   }
 }

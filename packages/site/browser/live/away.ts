@@ -1,6 +1,5 @@
 import { root } from "../dom.ts"
 
-/** What a panel can be without. */
 export type Part = "stream" | "platform" | "network"
 
 const patienceMs = 4000

@@ -31,7 +31,6 @@ export const timeOf = (path: string, value: unknown): number | undefined => {
   return ms > 0 && ms < 8e15 ? ms : undefined
 }
 
-/** Lamports as SOL, exactly. */
 const solOf = (lamports: string): string => {
   const digits = lamports.replace("-", "").padStart(10, "0")
   const fraction = digits.slice(-9).replace(/0+$/, "")

@@ -108,7 +108,6 @@ export const builds = pgTable(
     startedAt: time("started_at"),
     completedAt: time("completed_at"),
     allowBreaking: boolean("allow_breaking").notNull().default(false),
-    /** The run that started it. */
     runId: integer("run_id"),
   },
   (t) => [

@@ -110,7 +110,6 @@ export const takeNames = (
   }
 }
 
-/** Converts any text to an identifier. */
 export const identifier = (text: string): string => {
   const plain = text.normalize("NFKD").replaceAll(/[^A-Za-z0-9_]+/g, "_")
   return /^[A-Za-z]/.test(plain) ? plain : `T${plain}`

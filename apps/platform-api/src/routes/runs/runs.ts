@@ -63,7 +63,6 @@ export const runStatements = {
   seen: prepared((db) => selectVisible(db, "runs").prepare("seen_run")),
 }
 
-/** A run with its steps, from the rows of `one`. */
 const presentRun = (rows: Awaited<ReturnType<ReturnType<typeof runStatements.one>["execute"]>>) => ({
   ...theRow(rows).run,
   steps: rows.flatMap((row) => row.step ?? []),

@@ -10,7 +10,6 @@ import type { WorkContext } from "./context.ts"
 import { Needed, WorkFailure } from "../queue/worker.ts"
 import { readSpec, type VersionRow } from "../records.ts"
 
-/** The owner and spec of a build or a deployment. */
 type Source = { readonly ownerId: number; readonly specId: number }
 
 /** Whether the stack needs no approval, or has it. */

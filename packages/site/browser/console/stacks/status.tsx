@@ -5,7 +5,6 @@ const moving = { look: "", isOver: false } as const
 const well = { look: "good", isOver: true } as const
 const badly = { look: "warn", isOver: true } as const
 
-/** How a status looks, and whether it is the end. */
 const statuses: Readonly<Record<string, { readonly look: string; readonly isOver: boolean }>> = {
   pending: moving,
   uploading: moving,
