@@ -8,7 +8,8 @@ export const leaseMs = 30_000
 
 export const eventStreamHeaders = {
   "content-type": "text/event-stream",
-  "cache-control": "private, no-store",
+  // A proxy that compresses the stream would keep its events until it has enough of them.
+  "cache-control": "private, no-store, no-transform",
   "x-accel-buffering": "no",
 }
 

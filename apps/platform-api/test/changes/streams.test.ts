@@ -30,6 +30,8 @@ describe("streams of changes on two replicas", () => {
     expect(streams.map(({ status, headers }) => [status, headers.get("content-type")])).toEqual(
       streams.map(() => [200, "text/event-stream"]),
     )
+    // A proxy that compresses would keep the events back.
+    for (const { headers } of streams) expect(headers.get("cache-control")).toContain("no-transform")
     await release(one, "live-a", first)
     const spec = await owner.newSpec("mine-alone", { visibility: "private" })
     await owner.publish(spec.id, first)

@@ -22,10 +22,11 @@ const follow = (path: string, key: string, { since, ...how }: How = {}) => {
 const eventsOf = async (stream: Response): Promise<string[]> => (await stream.text()).trim().split("\n\n")
 const onlyWaiting = [expect.stringContaining('{"status":"waiting"}')]
 
-test("it sends the current state first, then every change until the run is over", async () => {
+test("it sends the current state first, then every change until the run is over, and no proxy may compress it", async () => {
   const { path } = await waitingRun("followed")
   const stream = await follow(path, owner.key)
   expect(stream.headers.get("content-type")).toBe("text/event-stream")
+  expect(stream.headers.get("cache-control")).toContain("no-transform")
   const told = eventsOf(stream)
   await owner.call("POST", `${path}/resume`)
   const events = await told
