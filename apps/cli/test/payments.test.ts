@@ -173,6 +173,30 @@ test("a payment whose copy is rejected stays open: only the same bytes can land 
   expect(json(await setup.svc(sendArgs("rejected"), base64))).toMatchObject({ state: "landed", signature })
 })
 
+test("a payment that landed and failed isn't shown as paid, and says that its id is spent", async () => {
+  const { base64 } = await setup.wallet.transfer()
+  const err = { InstructionError: [0, { Custom: 1 }] }
+  const status = { slot: 1000, confirmations: null, confirmationStatus: "finalized", err }
+  const failed = saying({ result: { context: { slot: 1000 }, value: [status] } })
+  let isSent = false
+  answerTo = (body) => {
+    isSent ||= methodOf(body) === "sendTransaction"
+    return isSent && methodOf(body) === "getSignatureStatuses" ? failed : undefined
+  }
+  const sent = await setup.svc(sendArgs("failed"), base64)
+  answerTo = () => undefined
+  const next = expect.stringMatching(/only the fee was paid\..* under another id/)
+  expect([sent.code, json(sent)]).toEqual([1, expect.objectContaining({ state: "landed", err, next })])
+  const { call } = await mcp()
+  expect(await call("settle_payments", { id: "failed" })).toMatchObject({ payments: [{ state: "landed", err, next }] })
+  expect(await call("list_payments")).toEqual({
+    payments: expect.arrayContaining([expect.objectContaining({ id: "failed", state: "landed", err })]),
+  })
+  expect((await setup.svc(["payments", "list"])).stdout).toMatch(/^failed +landed, failed /m)
+  const corrected = await setup.svc(sendArgs("failed"), (await setup.wallet.transfer(2_000_000n)).base64)
+  expect(json(corrected)).toMatchObject({ code: "id-reused", error: expect.stringContaining("payment (failed): use") })
+})
+
 test("a payment is listed whatever the length of its purpose", async () => {
   const { base64, signature } = await setup.wallet.transfer()
   const { call } = await mcp()

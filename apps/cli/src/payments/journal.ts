@@ -64,6 +64,10 @@ export const noteUnknownChains = async (
 export const withTimeout = <Value>(context: Context, run: (signal: AbortSignal) => Promise<Value>): Promise<Value> =>
   untilStopped(context, Number(context.options["timeout"] ?? usualTimeoutS), run).finally(() => context.progress(""))
 
+/** Whether it's final that it landed and failed. */
+export const hasFailed = (ending: Ending | EndingJson): boolean =>
+  ending.state === "landed" && ending.commitment === "finalized" && ending.err !== null
+
 /** 0: it landed. 1: it failed, can't land or wasn't sent. 3: it may still land. */
 export const exitOf = (ending: Ending): 0 | 1 | 3 => {
   const landed = ending.state === "landed" && ending.err === null ? 0 : 1

@@ -22,7 +22,8 @@ const find = async (journal: Journal, id: string): Promise<PaymentRecord> => {
 
 const summary = (record: PaymentRecord | DamagedRecord) => {
   if (record.state === "damaged") return { id: record.id ?? null, state: record.state, file: record.file ?? null }
-  const { id, state, purpose, payer, programs, attempt, signature, lastValidBlockHeight, storedAt, stateSince } = record
+  const { id, state, purpose, payer, programs, attempt, signature, lastValidBlockHeight, storedAt, stateSince, err } =
+    record
   return {
     id,
     state,
@@ -34,6 +35,7 @@ const summary = (record: PaymentRecord | DamagedRecord) => {
     signature,
     last_valid_block_height: lastValidBlockHeight,
     stored_at: storedAt,
+    ...(state === "landed" && { err: err ?? null }),
   }
 }
 
@@ -73,7 +75,7 @@ export const listPayments = async (context: Context): Promise<Outcome<readonly R
       ? [payment.id ?? "?", payment.state, "", "", "", "", payment.file ?? ""]
       : [
           payment.id,
-          payment.state,
+          (payment.err ?? null) === null ? payment.state : `${payment.state}, failed`,
           `${payment.state_age_seconds} s`,
           payment.purpose ?? "",
           payment.payer,

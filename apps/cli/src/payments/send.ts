@@ -7,6 +7,7 @@ import {
   type EndingJson,
   endingJson,
   exitOf,
+  hasFailed,
   noteUnknownChains,
   openJournal,
   reasonOf,
@@ -26,6 +27,10 @@ const untouched: Readonly<Record<string, string>> = {
   "blockhash-not-found": "Sign the payment again and send the new bytes",
 }
 
+/** What to do about a payment that landed and failed, which is final. */
+export const failedNext =
+  "It failed on the chain, so only the fee was paid. Correct the cause, sign the payment again and send the new bytes under another id: this one is spent"
+
 const nextOf = (ending: Ending, id: string | undefined, signature: string, context: Context): string => {
   if (ending.state === "expired") return "It's proven that it can't land. Sign the payment with a new blockhash"
   if (ending.state === "not-submitted") {
@@ -34,7 +39,7 @@ const nextOf = (ending: Ending, id: string | undefined, signature: string, conte
       return "Correct the cause, then send the same bytes again. Other bytes are safe only after it says expired"
     return id === undefined ? step : `${step} with the same id`
   }
-  if (ending.state === "landed") return ""
+  if (ending.state === "landed") return id !== undefined && hasFailed(ending) ? failedNext : ""
   if (ending.lastError.code === "journal-stale") {
     const forget = id === undefined ? "" : `. Then: svc payments forget ${shellWord(id)} --force`
     return `Look in an archive of the chain whether it was paid${forget}`

@@ -64,12 +64,12 @@ const checkId = (id: unknown): void => {
   throw refusal("invalid-id", "An id is 1 to 200 bytes of printable UTF-8 in NFC, spaces only inside")
 }
 
-const reused = (id: string, { state, signature }: PaymentRecord, stored: object, given: object): SvcError =>
+const reused = (id: string, { state, signature, err }: PaymentRecord, stored: object, given: object): SvcError =>
   refusal(
     "id-reused",
-    `This call sent nothing: "${id}" is another payment (${state}): use another id only to pay again`,
+    `This call sent nothing: "${id}" is another payment (${err ? "failed" : state}): use another id only to pay again`,
     {
-      stored: { ...stored, signature, state },
+      stored: { ...stored, signature, state, err },
       given,
     },
   )

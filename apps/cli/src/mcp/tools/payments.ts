@@ -1,9 +1,9 @@
 import { isObject } from "@svc/common/json-object"
 import { z } from "zod"
 import { CliError } from "../../errors.ts"
-import { type EndingJson, whileOpen } from "../../payments/journal.ts"
+import { type EndingJson, hasFailed, whileOpen } from "../../payments/journal.ts"
 import { listPayments, settlePayments } from "../../payments/payments.ts"
-import { send } from "../../payments/send.ts"
+import { failedNext, send } from "../../payments/send.ts"
 import { fitting, following, hintFor, PaymentFailure, plainJson, shortened, shownDetails } from "../result.ts"
 import { changesLittle, defineTool, readOnly } from "../tool.ts"
 import { bytes, inputOf, relayContext } from "./transactions.ts"
@@ -26,6 +26,7 @@ const ending = {
 }
 
 const nextSteps: Readonly<Record<string, string>> = {
+  failed: `${failedNext}.`,
   expired: "It's proven that it can't land: sign it with a new blockhash and call submit_payment with the same id.",
   undecided:
     "It may still land: call submit_payment with the same id and bytes, or settle_payments if it is listed. Under another id it could be paid twice.",
@@ -57,7 +58,7 @@ const endingOf = <Given extends EndingJson & { readonly next?: string }>(given: 
       details: Object.keys(details).length === 0 ? undefined : shownDetails(details),
     },
     logs: Array.isArray(logs) ? logs.map((line) => shortened(String(line))) : undefined,
-    next: nextSteps[reason?.code ?? ""] ?? nextSteps[given.state] ?? given.next,
+    next: nextSteps[reason?.code ?? ""] ?? nextSteps[hasFailed(given) ? "failed" : given.state] ?? given.next,
   }
 }
 
