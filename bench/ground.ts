@@ -112,7 +112,7 @@ export const openGround = async (nodeFlags: readonly string[] = []) => {
     /** Also for the operator's commands. */
     platformSettings: platform,
     platform: (env: Readonly<Record<string, string>> = {}) => start("platform-api", { ...platform, ...env }),
-    docs: (env: Readonly<Record<string, string>> = {}) => start("docs-server", env),
+    docs: () => start("docs-server", {}),
     relay: (platformUrl: string, env: Readonly<Record<string, string>> = {}) =>
       start("relay", {
         SVC_TRANSACTIONS_ENABLED: "true",

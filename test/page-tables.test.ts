@@ -61,9 +61,9 @@ const operationOf = (service: Service, operation: string) => {
 }
 const request = (service: Service, operation: string): string[] =>
   membersOf(service, operationOf(service, operation).requestBody?.content["application/json"]?.schema)
-const response = (service: Service, operation: string): string[] => {
-  const { responses } = operationOf(service, operation)
-  return membersOf(service, (responses["200"] ?? responses["201"])?.content?.["application/json"]?.schema)
+const response = (operation: string): string[] => {
+  const { responses } = operationOf("platform", operation)
+  return membersOf("platform", (responses["200"] ?? responses["201"])?.content?.["application/json"]?.schema)
 }
 const query = (operation: string): string[] =>
   (operationOf("platform", operation).parameters ?? []).filter((one) => one.in === "query").map(({ name }) => name)
@@ -97,21 +97,16 @@ const compared: [page: string, heading: string, column: string, expected: readon
     "Member of `data`",
     Object.keys(hookBody.shape.data.shape),
   ],
-  ["agents.md", "Sign up", "Response field", response("platform", "POST /api/agents/signup")],
+  ["agents.md", "Sign up", "Response field", response("POST /api/agents/signup")],
   ["agents.md", "Sign up", "Field", request("platform", "POST /api/agents/signup")],
-  ["keys.md", "List keys", "Field", response("platform", "GET /api/agents/me/keys")],
+  ["keys.md", "List keys", "Field", response("GET /api/agents/me/keys")],
   ["keys.md", "Rotate a key", "Field", request("platform", "POST /api/agents/me/keys/{id}/rotate")],
   ["keys.md", "Usage", "Field", membersOf("platform", keyUsage)],
   ["keys.md", "Mint another key", "Field", request("platform", "POST /api/agents/me/keys")],
   ["sessions.md", "Mint a token", "Request field", request("platform", "POST /ws/sessions")],
-  ["sessions.md", "Mint a token", "Response field", response("platform", "POST /ws/sessions")],
+  ["sessions.md", "Mint a token", "Response field", response("POST /ws/sessions")],
   ["sessions.md", "Token format", "Claim", Object.keys(sessionClaims.shape)],
-  [
-    "registry.md",
-    "List stacks",
-    "Field",
-    response("platform", "GET /api/registry").filter((name) => name !== "schema"),
-  ],
+  ["registry.md", "List stacks", "Field", response("GET /api/registry").filter((name) => name !== "schema")],
   ["registry.md", "List stacks", "Query parameter", query("GET /api/registry")],
   ["notifications.md", "Get notified", "Query parameter", query("GET /api/registry/changes")],
   ["notifications.md", "Fields and kinds", "Field", membersOf("platform", change)],

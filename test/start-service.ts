@@ -54,14 +54,13 @@ export const platformSettings = async () => {
   return { DATABASE_URL: database.url, SVC_DATA_DIR: await testFolder() }
 }
 
-/** A service as a process of its own on a free port, until the test is over. @param options of Node's */
+/** A service as a process of its own on a free port, until the test is over. */
 export const startService = async (
   app: "docs-server" | "relay" | "platform-api",
   env: Readonly<Record<string, string>> = {},
-  options: readonly string[] = [],
 ) => {
   const port = await freePort()
-  const child = testProcess(process.execPath, [...options, "src/main.ts"], {
+  const child = testProcess(process.execPath, ["src/main.ts"], {
     cwd: join(import.meta.dirname, "../apps", app),
     env: { PORT: String(port), ...env },
   })

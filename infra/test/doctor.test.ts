@@ -67,7 +67,7 @@ let answers: Answers
 const others = beforeTests(startReceiver, ({ close }) => close())
 const postgres = beforeTests(startPostgres, ({ stop }) => stop())
 /** The database with the page's owner and service, and more roles with one fault each. */
-const databaseOf = (role: string, name = "svc") => `postgres://${role}@127.0.0.1:${postgres.port}/${name}`
+const databaseOf = (role: string) => `postgres://${role}@127.0.0.1:${postgres.port}/svc`
 const psql = (url: string, ...args: string[]) => {
   const { status, stderr } = spawnSync("psql", ["--quiet", "--set=ON_ERROR_STOP=1", ...args, url], { encoding: "utf8" })
   expect([status, stderr]).toEqual([0, ""])

@@ -32,8 +32,7 @@ beforeEach(async () => {
   server.received.length = 0
 })
 
-const svc = (args: string, stdin = "", env: Record<string, string> = {}) =>
-  tool.svc(args.split(" "), { stdin, env: { SVC_API_URL: server.url, ...env } })
+const svc = (args: string, stdin = "") => tool.svc(args.split(" "), { stdin, env: { SVC_API_URL: server.url } })
 
 const kept = async (path = file): Promise<unknown> => JSON.parse(await readFile(path, "utf8"))
 const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777

@@ -28,9 +28,9 @@ const schemaOf = (name: string) => ({
   ],
 })
 
-const stackOf = (name: string, description = `The ${name} stack`) => ({
+const stackOf = (name: string) => ({
   name,
-  description,
+  description: `The ${name} stack`,
   websocket_url: `wss://${name}.example`,
   entities: ["Round", "Miner"],
   visibility: "public",

@@ -10,17 +10,12 @@ const answered = z.looseObject({
 })
 
 /** `svc mcp` in a process of its own, behind the official client. */
-export const startMcp = async (
-  file: string,
-  env: Readonly<Record<string, string>>,
-  { cwd, ...options }: ClientOptions & { readonly cwd?: string } = {},
-) => {
+export const startMcp = async (file: string, env: Readonly<Record<string, string>>, options: ClientOptions = {}) => {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [file, "mcp"],
     env: { PATH: process.env["PATH"] ?? "", ...env },
     stderr: "pipe",
-    ...(cwd !== undefined && { cwd }),
   })
   let said = ""
   transport.stderr?.on("data", (text: Buffer) => (said += text.toString()))

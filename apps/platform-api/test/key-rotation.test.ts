@@ -123,8 +123,8 @@ describe("key rotation", () => {
 describe("disabled keys", () => {
   const service = testService("postgres")
 
-  const turn = (verb: "disable" | "enable", key: string, id: unknown, path = own) =>
-    service.call("POST", `${path}/${String(id)}/${verb}`, { key })
+  const turn = (verb: "disable" | "enable", key: string, id: unknown) =>
+    service.call("POST", `${own}/${String(id)}/${verb}`, { key })
   const pair = async () => {
     const first = await service.signUp()
     return { first, second: await service.mint(first.key) }

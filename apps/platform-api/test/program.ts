@@ -39,12 +39,11 @@ export const operate = async (args: readonly string[], env: Readonly<Record<stri
 export const command = async (
   service: Pick<TestService, "database">,
   args: readonly string[],
-  env = {},
   // oxlint-disable-next-line typescript/no-explicit-any
 ): Promise<any> => {
   const printed = runCommand(args, {
     database: async () => ({ queries: service.database(), applied: 0 }),
-    settings: () => readSettings(env),
+    settings: () => readSettings({}),
     wallClock: Date.now,
     randomBytes,
   })

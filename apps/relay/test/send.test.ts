@@ -17,8 +17,8 @@ const judge = (answer: UpstreamResponse) => {
   const error = outcome.state === "accepted" ? undefined : outcome.error
   return { state: outcome.state, code: error?.code, status: error?.status, retryable: error?.retryable, error }
 }
-const rpc = (code: number, message = "", data?: unknown, more: object = {}): UpstreamResponse => {
-  const error = { code, message, ...(data !== undefined && { data }), ...more }
+const rpc = (code: number, message = "", data?: unknown): UpstreamResponse => {
+  const error = { code, message, ...(data !== undefined && { data }) }
   return { kind: "rpc-error", status: 200, code, message, data, body: { jsonrpc: "2.0", id: 1, error } }
 }
 

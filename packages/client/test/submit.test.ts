@@ -14,7 +14,7 @@ const seen = (confirmationStatus: string) =>
 const absent = (slot: number) => ok({ status: null, contextSlot: String(slot) })
 const final = (height: number) =>
   ok({ blockhash: "x", contextSlot: String(height + 100), lastValidBlockHeight: String(height + 150) })
-const noFee = (slot: number) => ok({ feeLamports: null, contextSlot: String(slot) })
+const noFee = ok({ feeLamports: null, contextSlot: "700" })
 const accepted = ok({ signature })
 const landed = { state: "landed", signature, slot: 312n, commitment: "confirmed", err: null }
 
@@ -27,7 +27,7 @@ const play = (
   const counts = { send: 0, "signature-status": 0, "latest-blockhash": 0, fee: 0 }
   const times: number[] = []
   const { relay, asked, routes } = scriptedRelay(virtual.clock, ({ route }: Asked) => {
-    const { send = [accepted], status = [absent(330)], view = [final(310)], fee = [noFee(700)] } = says
+    const { send = [accepted], status = [absent(330)], view = [final(310)], fee = [noFee] } = says
     const script = { send, "signature-status": status, "latest-blockhash": view, fee }
     if (route === "block-height" || route === "simulate") throw new Error(route)
     if (route === "send") times.push(virtual.clock.now())
@@ -240,7 +240,7 @@ describe("settle", () => {
     let count = 0
     const { relay, routes } = scriptedRelay(virtual.clock, ({ route }) => {
       if (route === "latest-blockhash") return (views.length > 1 ? views.shift() : views[0]) ?? "lost"
-      if (route === "fee") return noFee(700)
+      if (route === "fee") return noFee
       return route === "send" ? "lost" : (says[Math.min(count++, says.length - 1)] ?? "lost")
     })
     const options = { signature, lastValidBlockHeight, clock: virtual.clock }

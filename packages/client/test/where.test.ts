@@ -188,8 +188,8 @@ test("a record that no longer matches and the one that left for it are two delet
   ])
 })
 
-const refused = (where: readonly unknown[], options: Options = { schema }) =>
-  run(of(snapshot()), where as readonly Condition[], options).then(
+const refused = (where: readonly unknown[]) =>
+  run(of(snapshot()), where as readonly Condition[], { schema }).then(
     () => "accepted",
     (error: SvcError) => [error.code, error.message, error.hint],
   )

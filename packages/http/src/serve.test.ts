@@ -89,8 +89,8 @@ const exchange = async (port: number, text: string): Promise<string> => {
   return received()
 }
 
-const post = (url: string, body: string | Uint8Array<ArrayBuffer>, type: string | null = "application/json") =>
-  fetch(url, { method: "POST", body: new Blob([body]), headers: type === null ? {} : { "content-type": type } })
+const post = (url: string, body: string | Uint8Array<ArrayBuffer>) =>
+  fetch(url, { method: "POST", body: new Blob([body]), headers: { "content-type": "application/json" } })
 
 test("an unknown method is 405 on any path, and anything but a request is 400", async () => {
   const { server } = await start()

@@ -45,8 +45,8 @@ describe.skipIf(!hasStore)("limits in a store", () => {
     const all = await Promise.all(Array.from({ length: times }, () => take(limits, one)))
     return all.filter(({ allowed }) => allowed).length
   }
-  const enter = async (limits: Limits, limit: number, leaseMs = lease) =>
-    limits.enter({ places: [{ pool: "send", limit }], leaseMs })
+  const enter = async (limits: Limits, limit: number) =>
+    limits.enter({ places: [{ pool: "send", limit }], leaseMs: lease })
 
   test("a store that rejects the password is unavailable: the log has its text without the password", async () => {
     const guarded = await startRedis()

@@ -7,15 +7,15 @@ import { startChain } from "../../local-chain/test/fixture.ts"
 
 const closing = createClosing()
 
-const start = async (rpcUrl: string, name = "transfers") => {
-  const platform = closing(await startPlatform({ [name]: sampleAst(name) }))
+const start = async (rpcUrl: string) => {
+  const platform = closing(await startPlatform({ transfers: sampleAst("transfers") }))
   return { platform, stream: closing(await startStream({ apiUrl: platform.url, rpcUrl })) }
 }
 
 type Wallet = { sent: { count: string | null; lamports: string | null } }
 
 const follow = createFollow(closing)
-const until = (check: () => unknown, timeout = 20_000) => vi.waitFor(check, { timeout, interval: 20 })
+const until = (check: () => unknown) => vi.waitFor(check, { timeout: 20_000, interval: 20 })
 
 const lookupTableProgram = address("AddressLookupTab1e1111111111111111111111111")
 

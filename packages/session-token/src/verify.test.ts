@@ -15,13 +15,13 @@ import { claims, start } from "../test/claims.ts"
 const keys = await readSigningKeys(await generateSigningKey())
 const jwks = JSON.stringify(publicJwks(keys))
 
-const verifierAt = async (clock: { ms: number }, source = staticKeys(jwks), cacheSize = 100) =>
+const verifierAt = async (clock: { ms: number }) =>
   createVerifier({
-    keys: await source,
+    keys: await staticKeys(jwks),
     issuer: "svc-platform",
     audiences: ["other", "transfers"],
     now: () => clock.ms,
-    cacheSize,
+    cacheSize: 100,
   })
 
 const mint = async (changes: Record<string, unknown> = {}, header: object = {}) => {

@@ -37,12 +37,12 @@ const runs = (program: string): boolean => {
 export const redisProgram = (): string | undefined => programs.find(runs)
 
 /** Starts a Valkey or Redis server of the test's own on a free loopback port, without persistence. */
-export const startRedis = async (program = redisProgram() ?? "redis-server"): Promise<TestRedis> => {
+export const startRedis = async (): Promise<TestRedis> => {
   const port = await freePort()
   const folder = mkdtempSync(join(tmpdir(), "svc-redis-"))
   const start = async (): Promise<TestProcess> => {
     const args = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder]
-    const child = startProcess(program, args)
+    const child = startProcess(redisProgram() ?? "redis-server", args)
     await child.waitFor(/Ready to accept connections/)
     return child
   }

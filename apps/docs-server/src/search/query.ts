@@ -69,7 +69,7 @@ export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabul
       for (const part of parts) weigh(part, meant.asWritten)
       return meaning(terms(near).slice(0, 1), [{ start: 0, length: word.length, near }])
     }
-    const pieces = partsOf({ text: word, start: 0 })
+    const pieces = partsOf(word)
     if (pieces.length > 1 - Math.sign(parts.length) && versionOf(word) === undefined) {
       const ofPieces = pieces.map(({ text }) => readWord(text, effort))
       return {

@@ -58,12 +58,12 @@ const joint =
 const asciiJoint = /[ ._$\\+#-]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/
 
 /** The parts of an identifier, each where it stands: `get`, `Block` and `Height` of `getBlockHeight`. */
-export const partsOf = ({ text, start }: Word): Word[] => {
+export const partsOf = (text: string): Word[] => {
   const parts: Word[] = []
   let at = 0
   for (const part of text.split(isAscii(text) ? asciiJoint : joint)) {
     at = text.indexOf(part, at)
-    if (part !== "") parts.push({ text: part, start: start + at })
+    if (part !== "") parts.push({ text: part, start: at })
     at += part.length
   }
   return parts
@@ -81,7 +81,7 @@ export const versionOf = (word: string): string | undefined => versionPattern.ex
 export const terms = (word: string): readonly string[] => {
   const version = versionOf(word)
   if (version !== undefined) return [version]
-  const parts = partsOf({ text: word, start: 0 }).map(({ text }) => fold(text))
+  const parts = partsOf(word).map(({ text }) => fold(text))
   const whole = fold(word).replaceAll("\\", "")
   const [single = whole] = parts
   if (parts.length <= 1 && !/[+#]$/.test(whole)) return stopWords.has(single) ? [] : [stem(single.replaceAll(",", ""))]

@@ -75,8 +75,8 @@ const keyChange = (verb: "disable" | "enable" | "revoke"): Command => ({
   },
 })
 
-const named = (run: (queries: Queries, name: string, at: Date) => Promise<unknown>, argument = "<NAME>"): Command => ({
-  argument,
+const named = (run: (queries: Queries, name: string, at: Date) => Promise<unknown>): Command => ({
+  argument: "<NAME>",
   run: async ({ queries, argument: name, at }) => run(await queries(), name, at),
 })
 

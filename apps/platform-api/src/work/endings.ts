@@ -6,7 +6,7 @@ import { lockReaders } from "../records/sharing.ts"
 import { freeNames, lineOfSpec, removeStack } from "../registry/publication.ts"
 import { raiseRevision } from "../registry/stack-changes.ts"
 import { moveBuild, moveDeployment } from "./events.ts"
-import { addJob, dropJob, wakeJob, wakeParked } from "./queue/jobs.ts"
+import { addJob, dropJob, wakeRun, wakeParked } from "./queue/jobs.ts"
 import { type BuildRow, deploymentOf, type DeploymentRow } from "./records.ts"
 
 /** No operation is in progress. */
@@ -45,7 +45,7 @@ export const endBuild = async (
 ): Promise<void> => {
   await moveBuild(tx, build.id, status, at, { statusMessage: message })
   await dropJob(tx, "build", build.id)
-  if (build.runId !== null) await wakeJob(tx, "run", build.runId)
+  await wakeRun(tx, build.runId)
   const deployment = await deploymentOf(tx, build.specId)
   if (deployment?.operation === "deploy" && deployment.operationId === build.id) {
     await settle(tx, deployment, message, at)

@@ -11,8 +11,8 @@ const person = beforeTests(() => newPerson(service))
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
 const zeros = times(200_000, () => 0)
-const ofFields = (fields: readonly unknown[], rest: object = {}) =>
-  smallAst({ entities: [entity("Thing", { sections: [{ name: "root", fields }] })], ...rest })
+const ofFields = (fields: readonly unknown[]) =>
+  smallAst({ entities: [entity("Thing", { sections: [{ name: "root", fields }] })] })
 const ofMembers = (fields: readonly unknown[]) => typedAst("T", [{ name: "T", type: { kind: "struct", fields } }])
 
 /** Uploads a small body that is large unpacked. */

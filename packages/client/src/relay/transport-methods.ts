@@ -37,9 +37,8 @@ const viewOf = ({ commitment, minContextSlot }: Json): ChainView => ({
   minContextSlot: minContextSlot === undefined ? undefined : u64(minContextSlot, "minContextSlot"),
 })
 
-const textAt = (params: readonly unknown[], index: number): string => {
-  const value = params[index]
-  if (typeof value !== "string") throw new NotCarried(`parameter ${index} must be a string`)
+const firstText = ([value]: readonly unknown[]): string => {
+  if (typeof value !== "string") throw new NotCarried("parameter 0 must be a string")
   return value
 }
 
@@ -68,7 +67,7 @@ const methods: Readonly<Record<string, Method>> = {
     (await relay.blockHeight({ ...viewOf(optionsOf(options, view)), ...signal })).blockHeight,
   getFeeForMessage: async (relay, params, signal) => {
     const read = viewOf(optionsOf(params[1], view))
-    const message = textAt(params, 0)
+    const message = firstText(params)
     const { contextSlot, feeLamports } = await relay.fee({ message, ...read, ...signal })
     return inContext(contextSlot, feeLamports)
   },
@@ -80,7 +79,7 @@ const methods: Readonly<Record<string, Method>> = {
     if (options["accounts"] !== undefined) base64Only(accounts)
     const { addresses } = accounts
     const { contextSlot, ...value } = await relay.simulate({
-      transaction: textAt(params, 0),
+      transaction: firstText(params),
       ...viewOf(options),
       ...Object.assign({}, ...flags.map((name) => flag(options, name))),
       ...(Array.isArray(addresses) ? { accounts: addresses.map(String) } : {}),
@@ -114,7 +113,7 @@ const methods: Readonly<Record<string, Method>> = {
       ...options,
       commitment: options["preflightCommitment"],
     })
-    const sent = { transaction: textAt(params, 0), preflightCommitment, minContextSlot, ...signal }
+    const sent = { transaction: firstText(params), preflightCommitment, minContextSlot, ...signal }
     return (await relay.send({ ...sent, ...flag(options, "skipPreflight") })).signature
   },
 }

@@ -30,12 +30,11 @@ export const rustSpelling = (type: unknown, at: DocumentPath = []): string => {
 }
 
 /** A field of a struct or a variant: `{name, type}`, or a bare type that is named by its position. */
-export const fieldSpelling = (field: unknown, position: number, at: DocumentPath = []): NamedType => {
-  if (!isObject(field) || !Object.hasOwn(field, "type"))
-    return { name: String(position), type: rustSpelling(field, at) }
+export const fieldSpelling = (field: unknown, position: number): NamedType => {
+  if (!isObject(field) || !Object.hasOwn(field, "type")) return { name: String(position), type: rustSpelling(field) }
   const { name, type } = field
-  if (typeof name !== "string" || name === "") throw new DocumentFault([...at, "name"], "must be a name")
-  return { name, type: rustSpelling(type, [...at, "type"]) }
+  if (typeof name !== "string" || name === "") throw new DocumentFault(["name"], "must be a name")
+  return { name, type: rustSpelling(type, ["type"]) }
 }
 
 const lengthSpelling = (length: unknown, at: DocumentPath): string => {

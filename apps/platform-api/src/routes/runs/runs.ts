@@ -13,7 +13,7 @@ import { ownRun, ownSpec } from "../../records/own.ts"
 import { addVersion, versionOrLatest } from "../../records/spec-versions.ts"
 import { beginRun, stepsDone } from "../../work/begin.ts"
 import { moveRun, runStepNames } from "../../work/events.ts"
-import { addJob, wakeJob } from "../../work/queue/jobs.ts"
+import { addJob, wakeRun } from "../../work/queue/jobs.ts"
 import { readBuild, type RunRow } from "../../work/records.ts"
 import { cancelRun } from "../../work/steps/run.ts"
 import { newBuild } from "../builds/builds.ts"
@@ -191,7 +191,7 @@ operation("retry", "Retry a run", "retried", ["failed", "cancelled"], retry, "sp
 operation("cancel", "Cancel a run", "cancelled", ["queued", "waiting", "running"], async (run, { tx, at }) => {
   if (run.status === "running") {
     await moveRun(tx, run.id, "cancelling", at)
-    await wakeJob(tx, "run", run.id)
+    await wakeRun(tx, run.id)
   } else await cancelRun(tx, run, at)
   return run.id
 })

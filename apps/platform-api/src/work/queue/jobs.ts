@@ -79,9 +79,10 @@ export const addJob = async (tx: Orm, kind: JobKind, id: number, ownerId: number
   await tell(tx)
 }
 
-/** Makes an existing job due now. */
-export const wakeJob = async (tx: Orm, kind: JobKind, id: number): Promise<void> => {
-  await tx.update(jobs).set({ nextAt: now }).where(isJob(kind, id))
+/** Makes a run's job due now; null for a build of no run. */
+export const wakeRun = async (tx: Orm, id: number | null): Promise<void> => {
+  if (id === null) return
+  await tx.update(jobs).set({ nextAt: now }).where(isJob("run", id))
   await tell(tx)
 }
 
@@ -122,9 +123,9 @@ export const dropJob = async (tx: Orm, kind: JobKind, id: number): Promise<void>
   await tell(tx)
 }
 
-/** Whether a worker holds it now. */
-export const isInHand = async (tx: Orm, kind: JobKind, id: number): Promise<boolean> =>
-  (await tx.$count(jobs, and(isJob(kind, id), orm.gt(jobs.leaseUntil, now)))) > 0
+/** Whether a worker tells stream servers of this deployment now. */
+export const isBeingTold = async (tx: Orm, id: number): Promise<boolean> =>
+  (await tx.$count(jobs, and(isJob("notice", id), orm.gt(jobs.leaseUntil, now)))) > 0
 
 /**
  * Drops what stream servers were to be told of deleted deployments with this name, before a new one has it. Returns false while

@@ -10,7 +10,7 @@ import { checkFree } from "../../registry/publication.ts"
 import { sizeOf, type StackHead } from "../../registry/stack-bytes.ts"
 import { atRest, endBuild } from "../endings.ts"
 import { moveBuild, moveDeployment } from "../events.ts"
-import { dropJob, dropNotices, hasEarlierBuild, isInHand, type Job, restJob, wakeJob } from "../queue/jobs.ts"
+import { dropJob, dropNotices, hasEarlierBuild, isBeingTold, type Job, restJob, wakeRun } from "../queue/jobs.ts"
 import { createNeeds, type Handlers, type InStep, type Outcome, WorkFailure } from "../queue/worker.ts"
 import { type BuildRow, deploymentOf, type DeploymentRow, lockBuild, readSpec, readVersion } from "../records.ts"
 import type { SpecRow } from "../records.ts"
@@ -51,7 +51,7 @@ const reserve = async (tx: Orm, build: BuildRow, spec: SpecRow, context: WorkCon
   const isFree =
     known === undefined
       ? await dropNotices(tx, stack.name)
-      : known.operation === null && !(await isInHand(tx, "notice", known.id))
+      : known.operation === null && !(await isBeingTold(tx, known.id))
   if (!isFree) {
     await restJob(tx, job, busyMs)
     return "rest"
@@ -69,7 +69,7 @@ const reserve = async (tx: Orm, build: BuildRow, spec: SpecRow, context: WorkCon
   await moveDeployment(tx, id, "updating", { at, eventType: "deploy", buildId: build.id, actor: "user" })
   await moveBuild(tx, build.id, "deploying", at, { statusMessage: null })
   // The run's step "build" is done, so its followers see the next step.
-  if (build.runId !== null) await wakeJob(tx, "run", build.runId)
+  await wakeRun(tx, build.runId)
   return "again"
 }
 
@@ -96,7 +96,7 @@ const deploy = async (
   const target = `deployment:${deployment.id}`
   await audit(tx, { at, actor: `user:${build.ownerId}`, action: "deployment.deploy", target })
   await dropJob(tx, "build", build.id)
-  if (build.runId !== null) await wakeJob(tx, "run", build.runId)
+  await wakeRun(tx, build.runId)
 }
 
 export const buildHandler = (context: WorkContext): Handlers["build"] => {

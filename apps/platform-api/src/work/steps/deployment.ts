@@ -3,7 +3,7 @@ import { eq, type Orm } from "../../db/database.ts"
 import { deployments } from "../../db/schema/index.ts"
 import { atRest, settle, withdraw } from "../endings.ts"
 import { moveDeployment } from "../events.ts"
-import { dropJob, isInHand, type Job, restJob } from "../queue/jobs.ts"
+import { dropJob, isBeingTold, type Job, restJob } from "../queue/jobs.ts"
 import { type Handlers, type InStep, WorkFailure } from "../queue/worker.ts"
 import { type DeploymentRow, freeDeployment, lastEventOf, lockDeployment, readSpec, versionOf } from "../records.ts"
 import { announce, busyMs, currentData } from "./announce.ts"
@@ -53,7 +53,7 @@ export const deploymentHandler = (context: WorkContext): Handlers["deployment"] 
         const deployment = await lockDeployment(tx, job.id)
         const { operation, operationId } = deployment
         if (operation === null || operation === "deploy") return await dropJob(tx, "deployment", job.id)
-        if (await isInHand(tx, "notice", job.id)) return void (await restJob(tx, job, busyMs))
+        if (await isBeingTold(tx, job.id)) return void (await restJob(tx, job, busyMs))
         const type = `deployment.${operation}` as const
         const data = await currentData(tx, context, deployment)
         return { operation, call: { id: `msg_${operation}_${operationId ?? job.id}`, type, data } }
