@@ -123,12 +123,16 @@ test("every code that the tool, the library or a page knows is one that a servic
   expect(named.filter((code) => !known.has(code))).toEqual([])
 })
 
-test("every next step names only existing commands, and every text an option of its command", () => {
+test("every next step names only existing commands, with the stack that they need, and every text an option of its command", () => {
   const named = Object.values(nextSteps).flatMap((step) =>
     [...step.matchAll(/\bsvc ((?:[a-z]+ ?)+)/g)].map(([, words = ""]) => words.trim()),
   )
   expect(named.length).toBeGreaterThan(20)
   expect(named.filter((words) => !commands.some(({ name }) => `${words} `.startsWith(`${name} `)))).toEqual([])
+  const needsStack = /\bsvc (?:simulate|send|status|payments settle) [A-Z]/
+  const steps = [...Object.values(nextSteps), ...Object.values(toolHints)].filter((step) => needsStack.test(step))
+  expect(steps.length).toBeGreaterThan(2)
+  expect(steps.filter((step) => !step.includes("--stack "))).toEqual([])
   const sources = ["cli/src", "../packages/site"].flatMap((folder) => globSync(join(apps, folder, "**/*.{ts,tsx}")))
   const texts = sources.flatMap(
     (file) => readFileSync(file, "utf8").match(/\bsvc [a-z]+ [^"`;.,()\n]*--[a-z-]+/g) ?? [],

@@ -80,6 +80,7 @@ export const hints: Readonly<Record<string, string>> = {
   "invalid-websocket-url": "Call list_stacks.",
   "view-not-found": "Call describe_stack, which lists the views.",
   "entity-not-found": "Call describe_stack without entity.",
+  "invalid-message": "Correct the argument that the message names.",
   "key-required": "Pass key: the value of the view's key_field, which describe_stack names.",
   "snapshot-limit-exceeded": "Pass key, or a smaller limit without where.",
   "snapshot-too-large": "Pass key, or a smaller limit without where.",
@@ -112,7 +113,7 @@ export const hints: Readonly<Record<string, string>> = {
   "invalid-id":
     "Nothing was sent. Pass an id of 1 to 200 bytes of printable UTF-8 in the normal form NFC, with spaces only inside.",
   "id-reused": "Nothing was sent. Use another id for another payment; list_payments shows the ids.",
-  "other-relay": "Ask a person to run svc payments settle ID --allow-relay-change if the relay has moved.",
+  "other-relay": "Ask a person to run svc payments settle ID --stack NAME --allow-relay-change if the relay has moved.",
   "other-chain": "Ask a person to set the relay of the chain on which the payment was made.",
   "journal-damaged": "Don't pay again: ask a person to check on the chain whether it was paid.",
   "journal-unavailable": cannotWrite,
