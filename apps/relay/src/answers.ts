@@ -4,7 +4,7 @@ import { waitHeaders } from "./document.ts"
 import { badRequest, errors } from "./errors.ts"
 import type { RelayEnv } from "./relay.ts"
 import type { Submission } from "./usage/metering.ts"
-import { isSendPath } from "./routes/table.ts"
+import { sendPaths } from "./routes/table.ts"
 
 const exposed = [...Object.keys(waitHeaders), "Cache-Control", "X-Content-Type-Options"]
 
@@ -39,7 +39,7 @@ const bodyOf = (
 const headersOf = ({ code, headers }: ApiError) => ({ "X-Error-Code": code, ...headers })
 
 const submissionOf = (c: Context<RelayEnv>) =>
-  isSendPath(c.req.path) ? (c.get("call")?.submission ?? notSubmitted) : undefined
+  sendPaths.has(c.req.path) ? (c.get("call")?.submission ?? notSubmitted) : undefined
 
 export const errorResponse = (c: Context<RelayEnv>, error: ApiError, docsUrl: string): Response =>
   c.json(bodyOf(error, c.get("requestId"), docsUrl, submissionOf(c)), error.status, headersOf(error))

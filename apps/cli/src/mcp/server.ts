@@ -1,4 +1,4 @@
-import { McpServer, ResourceNotFoundError, ResourceTemplate, type ServerContext } from "@modelcontextprotocol/server"
+import { McpServer, ResourceNotFoundError, ResourceTemplate } from "@modelcontextprotocol/server"
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
 import { visibleJson } from "@svc/common/foreign-text"
 import { withoutKeys } from "@svc/keys"
@@ -80,8 +80,7 @@ const createServer = (context: Context, following: Following): McpServer => {
     { name: "svc", title: "svc", version: manifest.version },
     { instructions, capabilities: { tools: unchanging, resources: unchanging, prompts: unchanging } },
   )
-  const begin = (request: ServerContext) => callOf(context, following, request)
-  serveTools(server.server, tools, { begin, succeeded, failed })
+  serveTools(server.server, tools, { begin: (request) => callOf(context, following, request), succeeded, failed })
   addResources(server, context)
   return server
 }

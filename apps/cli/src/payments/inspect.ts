@@ -25,10 +25,8 @@ export const simulate = async (context: Context): Promise<Outcome<Simulation>> =
   }
 }
 
-type Found = Awaited<ReturnType<Relay["signatureStatus"]>>
-
 /** `svc status SIGNATURE`: whether a transaction landed, as far as the provider knows. */
-export const status = async (context: Context): Promise<Outcome<Found>> => {
+export const status = async (context: Context): Promise<Outcome<Awaited<ReturnType<Relay["signatureStatus"]>>>> => {
   const [signature = ""] = context.args
   const answer = await openRelay(context, "transaction:inspect")
     .then((relay) => relay.signatureStatus({ signature, searchTransactionHistory: true }))

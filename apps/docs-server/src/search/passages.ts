@@ -61,13 +61,10 @@ const readBefore = 500
 // A passage may be a whole page without a line break.
 const mostSearched = 50_000
 
-const findWanted = (text: string, isWanted: (word: string) => boolean): number | undefined => {
+export const findWanted = (text: string, isWanted: (word: string) => boolean): number | undefined => {
   for (const { text: word, start } of eachWord(text.slice(0, mostSearched))) if (isWanted(word)) return start
   return undefined
 }
-
-export const hasWanted = (text: string, isWanted: (word: string) => boolean): boolean =>
-  findWanted(text, isWanted) !== undefined
 
 /** Removes the bars at the ends of a table's row, and the mark of a quote. */
 const withoutEdges = (text: string): string => {

@@ -14,7 +14,7 @@ import { LRUCache } from "lru-cache"
 import type { Corpus, Page } from "../corpus/corpus.ts"
 import { createNames } from "./names.ts"
 import {
-  hasWanted,
+  findWanted,
   isShort,
   partToRead,
   type PassageKind,
@@ -113,7 +113,7 @@ export const createSearch = (corpus: Corpus): Search => {
     const snippet = show(passage)
     // After a colon comes the answer: the first row or item that has a word of the query, else the first one.
     const lead = snippet.length < 120 ? snippet : snippet.slice(snippet.lastIndexOf(". ") + 1).trim()
-    if (!lead.endsWith(":") || !hasWanted(lead, isWanted)) return snippet
+    if (!lead.endsWith(":") || findWanted(lead, isWanted) === undefined) return snippet
     const following: number[] = []
     for (let one = passage + 1; one < endOfPage && /^(?:mark|row|item|code)$/.test(kindOf(one)); one++)
       if (kindOf(one) !== "mark") following.push(one)

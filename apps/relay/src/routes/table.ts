@@ -6,7 +6,5 @@ import { simulate } from "./simulate.ts"
 /** Every route to the provider. Other paths are unknown. */
 export const routes: readonly Route[] = [latestBlockhash, fee, simulate, signatureStatus, blockHeight, send]
 
-const sendPaths = new Set<string>(routes.filter((route) => route.class === "send").map(({ path }) => path))
-
-/** Whether an error at this path must have `submissionState`. */
-export const isSendPath = (path: string): boolean => sendPaths.has(path)
+/** The paths whose errors must have `submissionState`. */
+export const sendPaths = new Set<string>(routes.filter((route) => route.class === "send").map(({ path }) => path))

@@ -43,11 +43,9 @@ export type SettleAllOptions = Shared &
     readonly id?: string | undefined
   }
 
-/** What a payment's record keeps in a later attempt. */
-type Kept = "purpose"
-/** Each other member is set for every attempt, if only to undefined. */
+/** Each member but the purpose, which a later attempt keeps, is set for every attempt, if only to undefined. */
 type Attempt = PaymentRecord & {
-  readonly [Member in Exclude<keyof PaymentRecord, Kept>]-?: PaymentRecord[Member] | undefined
+  readonly [Member in Exclude<keyof PaymentRecord, "purpose">]-?: PaymentRecord[Member] | undefined
 }
 
 /** What `settleAll` found out about one payment. */

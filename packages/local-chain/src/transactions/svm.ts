@@ -1,6 +1,6 @@
 import * as kit from "@solana/kit"
 import { Clock, FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from "litesvm"
-import { isFeesOnly, transactionError, type TransactionError } from "./transaction-error.ts"
+import { feesOnly, transactionError, type TransactionError } from "./transaction-error.ts"
 import { base58 } from "@svc/common/base58"
 import { base64, lookupsOf, type Message, type Wire } from "./wire.ts"
 
@@ -55,7 +55,7 @@ export const createSvm = () => {
       const result = svm.sendTransaction(transaction)
       if (!(result instanceof FailedTransactionMetadata)) return { ...run(result, null), landed: true }
       const err = transactionError(result)
-      if (isFeesOnly(err) && before >= fee) fund(payer, before - fee)
+      if (feesOnly.has(err) && before >= fee) fund(payer, before - fee)
       return { ...run(result.meta(), err), landed: balance(payer) < before }
     },
   }

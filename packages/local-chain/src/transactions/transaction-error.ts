@@ -21,7 +21,7 @@ const unsanitary: ReadonlySet<unknown> = new Set([
 ])
 
 /** Errors of loading programs, after the payer was checked. Such a transaction lands and pays its fee. */
-const feesOnly: ReadonlySet<unknown> = new Set([
+export const feesOnly: ReadonlySet<unknown> = new Set([
   "ProgramAccountNotFound",
   "InvalidProgramForExecution",
   "MaxLoadedAccountsDataSizeExceeded",
@@ -33,7 +33,6 @@ export const paysFee = (error: TransactionError | null): boolean =>
   typeof error === "object"
     ? error === null || "InstructionError" in error || "InsufficientFundsForRent" in error
     : feesOnly.has(error)
-export const isFeesOnly = (error: TransactionError | null) => feesOnly.has(error)
 
 // The bindings return most errors as a number, but print the name: `err: InstructionError(0, Custom(1)), meta: …`.
 const written = /\berr: (\w+)(?:\((\d+)(?:, (\w+)(?:\((\d+)\))?)?| \{ account_index: (\d+))?/

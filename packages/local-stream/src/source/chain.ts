@@ -33,8 +33,6 @@ const base64 = kit.getBase64Encoder()
 const isSkipped = (error: unknown): boolean =>
   kit.isSolanaError(error, kit.SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SLOT_SKIPPED) ||
   kit.isSolanaError(error, kit.SOLANA_ERROR__JSON_RPC__SERVER_ERROR_LONG_TERM_STORAGE_SLOT_SKIPPED)
-const isGone = (error: unknown): boolean =>
-  kit.isSolanaError(error, kit.SOLANA_ERROR__JSON_RPC__SERVER_ERROR_BLOCK_CLEANED_UP)
 
 type Response = {
   readonly transaction: kit.Base64EncodedDataResponse
@@ -80,7 +78,8 @@ export const createChain = (rpcUrl: string) => {
         return [{ slot, time, identity: `${blockhash} ${time}`, transactions: transactions.flatMap(transactionOf) }]
       } catch (error) {
         if (isSkipped(error)) return []
-        throw isGone(error) ? new BlockGone() : error
+        const isGone = kit.isSolanaError(error, kit.SOLANA_ERROR__JSON_RPC__SERVER_ERROR_BLOCK_CLEANED_UP)
+        throw isGone ? new BlockGone() : error
       }
     },
     /** The accounts that exist, in their state at this slot or later. */
