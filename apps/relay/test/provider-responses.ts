@@ -79,6 +79,37 @@ const preflight = (said: string, err: unknown, logs: readonly string[] = [], mor
 const instruction = (said: string, err: unknown, logs: readonly string[] = [], more: object = {}) =>
   preflight(`Error processing Instruction 0: ${said}`, { InstructionError: [0, err] }, logs, more)
 
+/** What the virtual machine and its system calls say of a program that they stop. */
+const runtimeFailures = [
+  "Access violation writing 1 bytes at address 0x300008000 (in unallocated region)",
+  "Access violation reading 8 bytes at address 0x400000010 (in input region)",
+  "Access violation in stack frame 5 at address 0x200005ff8 of size 8",
+  "Arithmetic overflow",
+  "Could not create program address with signer seeds: Length of the seed is too long for address generation",
+  "Could not create program address with signer seeds: Provided seeds do not result in a valid address",
+  "Hashing too many sequences",
+  "Invalid pointer",
+  "InvalidAttribute",
+  "InvalidLength",
+  "Invoked an instruction with data that is too large (10241 > 10240)",
+  "Invoked an instruction with too many account info's (129 > 128)",
+  "Invoked an instruction with too many accounts (256 > 255)",
+  "Overlapping copy",
+  `Program ${amm} not supported by inner instructions`,
+  "Return data too large (2048 > 1024)",
+  "SBF program panicked",
+  "Too many signers",
+  "Unaligned pointer",
+  "attempted to execute past the end of the text segment at BPF instruction",
+  "attempted to exit root call frame",
+  "callx attempted to call outside of the text segment",
+  "divide by zero at BPF instruction",
+  "division overflow at BPF instruction",
+  "exceeded max BPF to BPF call depth",
+  "invalid BPF instruction",
+  "unsupported BPF instruction",
+]
+
 /** A program's own error, with its logs. */
 const custom = (program: string, code: number, lines: readonly string[], more = {}, before: readonly string[] = []) => {
   const failure = `custom program error: 0x${code.toString(16)}`
@@ -115,6 +146,7 @@ export const families: Readonly<Record<string, readonly Row[]>> = {
       }),
       preflight("Sum of account balances before and after transaction do not match", "UnbalancedTransaction"),
       preflight("Program cache hit max limit", "ProgramCacheHitMaxLimit"),
+      preflight("Transaction loads a writable account that cannot be written", "InvalidWritableAccount"),
       preflight("Transactions are currently disabled due to cluster maintenance", "ClusterMaintenance"),
       [-32002, "Transaction simulation failed"],
     ]),
@@ -166,11 +198,30 @@ export const families: Readonly<Record<string, readonly Row[]>> = {
         `Program data: QMbN6CYIceIAypo7AAAAAA== vdt/007mYe4=`,
         `Program ${amm} failed: Access violation in heap section at address 0x300008000 of size 8`,
       ]),
-      instruction("Failed to serialize or deserialize account data", { BorshIoError: "Unknown" }),
+      ...runtimeFailures.map((said) =>
+        instruction("Program failed to complete", "ProgramFailedToComplete", [
+          `Program ${amm} invoke [1]`,
+          `Program ${amm} failed: ${said}`,
+        ]),
+      ),
+      instruction("Program failed to complete", "ProgramFailedToComplete", [
+        "Program log: Error: memory allocation failed, out of memory",
+        `Program ${amm} failed: SBF program panicked`,
+      ]),
+      instruction("Failed to reallocate account data", "InvalidRealloc", [
+        "Account data size realloc limited to 10240 in inner instructions",
+      ]),
+      instruction("Unsupported program id", "UnsupportedProgramId", ["Program is not cached"]),
+      instruction("An account required by the instruction is missing", "MissingAccount", [
+        `Instruction references an unknown account ${someone}`,
+      ]),
+      instruction("Failed to serialize or deserialize account data: Unknown", { BorshIoError: "Unknown" }, [
+        `Program ${amm} failed: Failed to serialize or deserialize account data: Unknown`,
+      ]),
+      instruction("Failed to serialize or deserialize account data", "BorshIoError"),
       instruction("instruction modified data of a read-only account", "ReadonlyDataModified"),
       instruction("instruction spent from the balance of an account it does not own", "ExternalAccountLamportSpend"),
       instruction("Cross-program invocation with unauthorized signer or writable account", "PrivilegeEscalation"),
-      instruction("An account required by the instruction is missing", "MissingAccount"),
     ]),
     ...aboutAccounts(200, [
       custom(system, 0, [`Allocate: account Address { address: ${someone}, base: None } already in use`]),
@@ -202,6 +253,9 @@ export const families: Readonly<Record<string, readonly Row[]>> = {
         `Program ${amm} failed: Program failed to complete: Access violation in heap section at address 0x300008000 of size 8`,
       ]),
       custom(amm, 6001, ["Program log: Error Message: This drop was already claimed."]),
+      instruction("Program failed to complete", "ProgramFailedToComplete", [
+        `Program ${amm} failed: SBF program Panicked in programs/already-claimed/src/lib.rs at 168:9`,
+      ]),
       instruction("custom program error: 0x1", { Custom: 1 }, [
         "Program MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr invoke [1]",
         'Program log: Memo (len 10): "invoice-42"',

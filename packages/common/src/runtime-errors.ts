@@ -24,7 +24,7 @@ export const transactionErrors = {
   InvalidLoadedAccountsDataSizeLimit: "LoadedAccountsDataSizeLimit set for transaction must be greater than 0.",
   InvalidProgramForExecution: "This program may not be used for executing instructions",
   InvalidRentPayingAccount: "Transaction leaves an account with a lower balance than rent-exempt minimum",
-  InvalidWritableAccount: "Transaction contains an account that may not be written",
+  InvalidWritableAccount: "Transaction loads a writable account that cannot be written",
   MaxLoadedAccountsDataSizeExceeded: "Transaction exceeded max loaded accounts data size cap",
   MissingSignatureForFee: "Transaction requires a fee but has no signature present",
   ProgramAccountNotFound: "Attempt to load a program that does not exist",

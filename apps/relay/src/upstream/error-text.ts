@@ -31,7 +31,14 @@ const pattern = (form: string): string =>
     .replaceAll(/[.()[\]{}|+*?^$\\]/g, String.raw`\$&`)
     .replaceAll(/<(\w+)>/g, (_, name: string) => places[name] ?? "")
 for (const [name, list] of Object.entries(words)) places[name] = oneOf(list)
-places["instruction"] = oneOf(["custom program error: <n>", ...Object.values(instructionErrors)].map(pattern))
+places["instruction"] = oneOf(
+  [
+    "custom program error: <n>",
+    // BorshIoError of older validators, which write the same cause each time.
+    `${instructionErrors.BorshIoError}: Unknown`,
+    ...Object.values(instructionErrors),
+  ].map(pattern),
+)
 places["transaction"] = oneOf(
   ["Error processing Instruction <n>: <instruction>", ...Object.values(transactionErrors)].map(pattern),
 )
