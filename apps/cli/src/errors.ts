@@ -121,23 +121,38 @@ export class CliError extends Error {
   }
 }
 
-/** The system's reason at the end of a chain of causes. If several addresses were tried, the first one's. */
-const reasonOf = (error: unknown): string => {
+/** The error at the end of a chain of causes. If several addresses were tried, the first one's. */
+const innermost = (error: unknown): unknown => {
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error instanceof Error && error.cause
-  if (inner instanceof Error) return reasonOf(inner)
-  return error instanceof Error ? error.message : systemReason(error)
+  return inner instanceof Error ? innermost(inner) : error
 }
 
 const serviceNames = { api: "The API", docs: "The documentation server", relay: "The relay" } as const
 
+const unknownAuthority = "Set NODE_EXTRA_CA_CERTS to the file of its authority's root certificate"
+const noTls = "Use http:// or its TLS port"
+/** The next step for a service that runs. */
+const tlsSteps: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
+  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
+  EPROTO: noTls,
+  ERR_SSL_WRONG_VERSION_NUMBER: noTls,
+}
+
 /** The error for a service that sent no response. */
-export const unreachable = (error: unknown, service: Service, url: string): CliError =>
-  error instanceof CliError
-    ? error
-    : new CliError("unreachable", `${serviceNames[service]} at ${url} can't be reached: ${reasonOf(error)}.`, {
-        next: `Check that it runs (curl ${url}/health), or set another URL with --${service}-url or SVC_${service.toUpperCase()}_URL`,
-        cause: error,
-      })
+export const unreachable = (error: unknown, service: Service, url: string): CliError => {
+  if (error instanceof CliError) return error
+  const last = innermost(error)
+  const step = tlsSteps[String(Object(last).code)] ?? `Check that it runs (curl ${url}/health)`
+  const reason = last instanceof Error ? last.message : systemReason(last)
+  return new CliError("unreachable", `${serviceNames[service]} at ${url} can't be reached: ${reason}.`, {
+    next: `${step}, or set another URL with --${service}-url or SVC_${service.toUpperCase()}_URL`,
+    cause: error,
+  })
+}
 
 const mostFaults = 5
 

@@ -97,6 +97,17 @@ test("unencrypted requests go through the proxy, and requests to this machine do
   expect(asked.at(-1)).toBe("GET /api/registry?limit=100&include=schema")
 })
 
+test("a service without a trusted certificate, or without TLS, has a next step that isn't to start it", async () => {
+  const exploring = (port: number) => tool.svc(["explore", "--json", "--api-url", `https://127.0.0.1:${port}`])
+  const untrusted = /can't be reached: self-signed certificate.* Set NODE_EXTRA_CA_CERTS to .*, or set another URL/
+  expectError(await exploring(portOf(behind)), "unreachable", untrusted)
+  expectError(
+    await exploring(portOf(proxy)),
+    "unreachable",
+    /can't be reached: .* Use http:\/\/ or its TLS port, or set/,
+  )
+})
+
 test("an unreachable or rejecting proxy is named without its password", async () => {
   const secret = "my%20secret"
   const named = `http://me:${secret}@127.0.0.1:${portOf(proxy)}`
