@@ -25,6 +25,7 @@ const record = (id: number) => ({
   expires_at: null,
   last_used_at: null,
 })
+const replaced = { ...record(2), replaced_by: 1 }
 const publishable = { ...record(5), key_class: "publishable" }
 const minted = {
   id: 9,
@@ -43,7 +44,7 @@ const answer = ({ method, target, headers }: Received): Reply => {
   if (target === "/api/agents/me/keys?limit=100") {
     return { body: [record(1)], headers: { link: '</api/agents/me/keys?limit=100&offset=1>; rel="next"' } }
   }
-  if (target === "/api/agents/me/keys?limit=100&offset=1") return { body: [record(2), publishable] }
+  if (target === "/api/agents/me/keys?limit=100&offset=1") return { body: [replaced, publishable] }
   if (method === "POST" && target === "/api/agents/me/keys") return { status: 201, body: minted }
   if (method === "POST" && target === "/api/agents/me/keys/publishable") {
     return { status: 201, body: { ...minted, key: "svc_pk_public", key_class: "publishable" } }
@@ -74,10 +75,12 @@ beforeEach(async () => {
 const svc = (args: string, env: Record<string, string> = { SVC_API_URL: server.url }) =>
   tool.svc(args.split(" "), { env })
 
-test("list prints every page of the API's records, unchanged", async () => {
+test("list prints every page of the API's records, unchanged; the table says which key was replaced", async () => {
   const ended = await svc("keys list --json")
-  expect(json(ended)).toEqual([record(1), record(2), publishable])
-  expect((await svc("keys list")).stdout).toMatch(/1 +signup +secret +svc_ak_…kept +active \(this one\) +never +never/)
+  expect(json(ended)).toEqual([record(1), replaced, publishable])
+  const { stdout } = await svc("keys list")
+  expect(stdout).toMatch(/1 +signup +secret +svc_ak_…kept +active \(this one\) +never +never/)
+  expect(stdout).toMatch(/2 +signup +secret +svc_ak_…kept +active, replaced by 1 +never +never/)
 })
 
 test("mint --json prints the API's response unchanged, and sends options as given", async () => {

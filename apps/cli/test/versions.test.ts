@@ -186,16 +186,22 @@ test("check passes identical and compatible versions, and exits 1 with the chang
 
 test("a removed stack, or another one under its name, breaks the lock", async () => {
   await svc("lock swaps transfers")
-  const isBroken = async (now: number | null) =>
+  const isBroken = async (now: number | null, next: string) =>
     expect(json(await svc("check --json"))).toMatchObject({
       code: "breaking-change",
+      error: expect.stringContaining(`Next: ${next}`),
       stacks: [{ now, verdict: "breaking" }, { verdict: "breaking" }],
     })
   served = { transfers: { version: 1, hash: "other" } }
-  await isBroken(null)
+  // What is gone can't be compared or locked.
+  const next = "svc explore transfers, change the code, then svc lock transfers"
+  await isBroken(null, `${next}, and remove swaps from svc.lock.json`)
   // The other one has a version of the locked number, and later ones.
   served["swaps"] = { version: 3, hash: "d", older: [{ version: 2, content_hash: "c" }] }
-  await isBroken(3)
+  await isBroken(3, "svc explore swaps, change the code, then svc lock swaps transfers")
+  await svc("lock swaps transfers")
+  served = {}
+  await isBroken(null, "svc explore, change the code, and remove swaps, transfers from svc.lock.json")
 })
 
 test("a deprecated stack is a warning with its successor", async () => {

@@ -20,8 +20,8 @@ const columns = {
   last_used_at: "LAST USED",
   // Shown beside the status.
   current: undefined,
-  created_at: undefined,
   replaced_by: undefined,
+  created_at: undefined,
 } as const satisfies Labels<Keys[number]>
 
 export const readKeys = (api: ApiWithKey) => readPages(api, ({ keys }, page) => keys.list(page))
@@ -31,8 +31,10 @@ export const listKeys = async (context: Context): Promise<Outcome> => {
   const keys = await readKeys(await apiWithKey(context))
   const rows = keys.map((key) => {
     const shown = { ...key, expires_at: key.expires_at ?? "never", last_used_at: key.last_used_at ?? "never" }
+    // A replaced key works until it expires, but can't manage keys.
+    const status = key.replaced_by === undefined ? key.status : `${key.status}, replaced by ${key.replaced_by}`
     return labelled(shown, columns).map(([column, value]) =>
-      column === "STATUS" && key.current ? `${key.status} (this one)` : value,
+      column === "STATUS" ? `${status}${key.current ? " (this one)" : ""}` : value,
     )
   })
   const heading = Object.values(columns).filter((column) => column !== undefined)

@@ -13,7 +13,8 @@ export type Entity = StackSchema["entities"][number]
  */
 export const registryName = (name: string): string => {
   const meant = name.trim().toLowerCase()
-  if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(meant)) return meant
+  // The registry's path of this name is its feed of changes.
+  if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(meant) && meant !== "changes") return meant
   throw new CliError("stack-not-found", `There is no stack named ${JSON.stringify(name.slice(0, 100))}.`)
 }
 

@@ -8,7 +8,7 @@ import { plain, table } from "../output/table.ts"
 import { type Api, platformOf, readPages } from "../services/api.ts"
 import { apiForReading } from "../settings/key.ts"
 import { untilStopped } from "../until-stopped.ts"
-import { type Locked, noteDeprecated, readLocked } from "./lock.ts"
+import { file, type Locked, noteDeprecated, readLocked } from "./lock.ts"
 
 type Checked = {
   readonly name: string
@@ -47,6 +47,21 @@ const reasonOf = (stack: Checked): string => {
   return `${stack.name} (locked ${stack.locked}, now ${now}): ${changes.length === 0 ? gone : changes.join("; ")}`
 }
 
+/** A stack that is gone can't be compared or locked. Of one that replaced another, no earlier version is of the locked stack. */
+const nextOf = (broken: readonly Checked[]): string => {
+  const there = broken.filter(({ now }) => now !== null)
+  const gone = broken.filter(({ now }) => now === null).map(({ name }) => name)
+  const isDiffable = ({ changes }: Checked): boolean => changes.length > 0
+  const first = there.find(isDiffable) ?? there[0]
+  const look = first === undefined ? "explore" : `${isDiffable(first) ? "diff" : "explore"} ${shellWord(first.name)}`
+  const names = there.map(({ name }) => shellWord(name)).join(" ")
+  return [
+    `svc ${look}, change the code`,
+    ...(there.length > 0 ? [`then svc lock ${names}`] : []),
+    ...(gone.length > 0 ? [`and remove ${gone.map(plain).join(", ")} from ${file}`] : []),
+  ].join(", ")
+}
+
 /** Compares the locked versions with those that are served now. Throws breaking-change. */
 const compare = async (context: Context, api: Api, locked: readonly Locked[]): Promise<Outcome> => {
   const stacks: Checked[] = []
@@ -62,9 +77,8 @@ const compare = async (context: Context, api: Api, locked: readonly Locked[]): P
   }
   const broken = stacks.filter(({ verdict }) => verdict === "breaking")
   if (broken.length > 0) {
-    const names = broken.map(({ name }) => name)
     throw new CliError("breaking-change", plain(broken.map(reasonOf).join(". ")), {
-      next: `Next: svc diff ${shellWord(names[0] ?? "")}, change the code, then svc lock ${names.map(shellWord).join(" ")}`,
+      next: `Next: ${nextOf(broken)}`,
       extra: { stacks },
     })
   }

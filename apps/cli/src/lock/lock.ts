@@ -9,7 +9,7 @@ import { lockFile } from "../settings/file-lock.ts"
 import { linkTarget, readTextFile, writeOutput } from "../settings/files.ts"
 import { apiForReading } from "../settings/key.ts"
 
-const file = "svc.lock.json"
+export const file = "svc.lock.json"
 
 export type Locked = {
   readonly name: string
