@@ -133,6 +133,8 @@ export const versionBefore = async (tx: Orm, deploymentId: number): Promise<numb
   const [current] = await latest()
   const [previous] = current === undefined ? [] : await latest(ne(builds.specVersionId, current.id))
   if (previous === undefined)
-    throw errors.fail("deployment-state", { message: "No other version was deployed before. Name one in to_version." })
+    throw errors.fail("deployment-state", {
+      message: "No other version was deployed before. Name the version to roll back to.",
+    })
   return previous.id
 }
