@@ -43,7 +43,7 @@ export const nextSteps: Readonly<Record<string, string>> = {
   upstream_rpc_error: "Next: correct what the provider names; if it isn't yours to correct, tell the relay's operator",
   upstream_unavailable: "Next: run the same command again; if it fails again, tell the relay's operator",
   "invalid-ast": "Next: make the AST smaller where the message says: use fewer fields or types, or shorter names",
-  invalid_signature: "Next: svc status SIGNATURE --stack NAME, with the signature that svc send printed",
+  invalid_signature: "Next: svc status SIGNATURE --stack NAME, with the signature that the send printed",
   "invalid-id":
     "Nothing was sent. Next: choose an id of 1 to 200 bytes of printable UTF-8 in the normal form NFC, with no white space but spaces between other characters",
   "id-reused": "Next: svc payments list; use another --id for another payment",

@@ -1,11 +1,12 @@
 import { withoutKeys } from "@svc/keys"
 import manifest from "../package.json" with { type: "json" }
 import type { Context, Inputs, Screen } from "./command.ts"
-import { asCliError, systemReason } from "./errors.ts"
+import { asCliError, nextSteps, systemReason } from "./errors.ts"
 import { type Format, formatOf, jsonText } from "./output/format.ts"
 import { styleOf } from "./output/style.ts"
 import { forTerminal, plain } from "./output/table.ts"
 import { settingsFolder } from "./settings/settings.ts"
+import { withKeptOptions } from "./usage/kept-options.ts"
 import { readCall } from "./usage/program.ts"
 
 /** What the process gives to the tool. */
@@ -48,7 +49,7 @@ const contextOf = (call: Pick<Context, "args" | "options" | "flags">, format: Fo
     ...call,
     folder: settingsFolder(env, home),
     format,
-    note: (line) => stderr.write(`${withoutKeys(plain(line))}\n`),
+    note: (line) => stderr.write(`${withoutKeys(plain(withKeptOptions(line, call)))}\n`),
     progress: (given) => {
       if (!stderr.isTTY) return
       const text = plain(given)
@@ -87,12 +88,19 @@ export const run = async (runtime: Runtime): Promise<number> => {
   return unwritten
 }
 
+// Loaded only for an error: the help doesn't need the code that calls the API.
+const environmentStep = async (context: Context | undefined, code: string): Promise<string | undefined> =>
+  context && (await import("./settings/key.ts")).environmentKeyStep(context, code)
+
 const runCall = async (runtime: Runtime): Promise<Ran> => {
   const { argv, env, stderr } = runtime
   const stdout = outputOf(runtime)
   const format = formatOf(argv)
   const document = (value: unknown): string => jsonText(value, stdout.isTTY ? 2 : undefined)
   let help = "Next: svc --help"
+  let context: Context | undefined
+  // It sends the key of the standard input.
+  let isLogin = false
   try {
     // Not a command: only the completion scripts call it, and what they pass may be incomplete.
     if (argv[0] === "__complete") {
@@ -104,15 +112,19 @@ const runCall = async (runtime: Runtime): Promise<Ran> => {
     const call = readCall({ argv, version: manifest.version, style, write: stdout.write })
     if (call === undefined) return ran(0)
     help = `Next: svc ${call.command.name} --help`
-    const context = contextOf(call, format, runtime)
+    isLogin = call.command.name === "auth login"
+    context = contextOf(call, format, runtime)
     const outcome = await (await call.command.load())(context)
     if (outcome === undefined || typeof outcome === "number") return ran(outcome ?? 0)
     stdout.write(`${format === "text" ? outcome.text(context.style) : document(outcome.json)}\n`)
     return { code: outcome.exit ?? 0, unwritten: outcome.exit ?? 1, lasting: outcome.lasting }
   } catch (thrown) {
-    const { code, exit, message, next = help, extra, rescued } = asCliError(thrown)
+    const { code, exit, message, next: usual = help, extra, rescued } = asCliError(thrown)
+    const isTables = usual === nextSteps[code]
+    const next = (isTables && !isLogin && (await environmentStep(context, code))) || usual
     const said = message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message
-    const error = withoutKeys(plain(`${said}${/[.!?)…]$/.test(said) ? "" : "."} ${next}`))
+    const step = context === undefined ? next : withKeptOptions(next, context)
+    const error = withoutKeys(plain(`${said}${/[.!?)…]$/.test(said) ? "" : "."} ${step}`))
     const { red } = styleOf(env, stderr.isTTY, undefined)
     stderr.write(`${red("svc:")} ${error} (${plain(code)})\n`)
     if (format !== "text") stdout.write(`${document({ error, code, ...extra })}\n`)

@@ -266,6 +266,14 @@ test("a damaged record is shown as damaged, never treated as missing, and remove
   for (const args of [sendArgs("broken"), ["payments", "settle", "broken", "--stack", "transfers", "--json"]]) {
     expectError(await setup.svc(args, payment.base64), "journal-damaged", "--force", 3)
   }
+  // The same id in another journal is another payment, which must not be forgotten.
+  const there = `--journal ${journal()}`
+  const [list, forget] = ["list", "forget"].map((command) => `svc payments ${command} ${there}`)
+  const elsewhere = await setup.svc(["payments", "settle", "--stack", "transfers", "--journal", journal()])
+  expect(elsewhere.stderr).toContain(`Next: ${list}`)
+  const shown = await setup.svc(["payments", "show", "broken", "--json", "--journal", journal()])
+  expectError(shown, "journal-damaged", `${forget} ID --force`)
+  expectError(await setup.svc(["payments", "forget", "brokn", "--force", "--json"]), "payment-not-found")
   expect((await setup.svc(["payments", "forget", "broken", "--force"])).code).toBe(0)
   expect((await setup.svc(["payments", "list"])).stdout).not.toContain("damaged")
 })
@@ -366,12 +374,12 @@ test("a payment whose end can't be proven any more is for a person to decide, an
   onTestFinished(() => void (answerTo = () => undefined))
   expect((await setup.svc([...sendArgs("late"), "--timeout", "4"], base64)).code).toBe(3)
   setup.skip(70_000_000)
-  const ended = await setup.svc(sendArgs("late"), base64)
+  const ended = await setup.svc([...sendArgs("late"), "--journal", journal()], base64)
   expect(ended.code).toBe(3)
   expect(json(ended)).toMatchObject({
     state: "undecided",
     lastError: { code: "journal-stale" },
-    next: "Look in an archive of the chain whether it was paid. Then: svc payments forget late --force",
+    next: `Look in an archive of the chain whether it was paid. Then: svc payments forget --journal ${journal()} late --force`,
   })
   expect(await (await mcp()).call("submit_payment", { id: "late", transaction: base64 })).toMatchObject({
     state: "undecided",

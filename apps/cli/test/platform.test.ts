@@ -1,6 +1,8 @@
 // The tool against the real API: as one agent uses it from its first day to the end of its keys, then as a person publishes.
+import { randomBytes } from "node:crypto"
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { mintKey } from "@svc/keys"
 import { createTestDatabase, freePort, startProcess } from "@svc/testing"
 import { afterAll, expect, test } from "vitest"
 import { expectError, json, makeTool, resultOf } from "./tool.ts"
@@ -95,6 +97,16 @@ test("a person's key is stored next to the agent's; status shows both accounts, 
     person: { key_hint: expect.stringMatching(/^svc_sk_…/) },
   })
   expect(status.stdout + login.stdout + login.stderr).not.toContain(personsKey)
+  // A key that is stored or signed up doesn't replace the environment's.
+  const unset = "Next: unset it to use the stored key, or set it to another key"
+  expectError(await svc("keys list --json", "", { SVC_API_KEY: personsKey }), "agent-account-required", unset)
+  const unknown = { SVC_API_KEY: mintKey("ak", randomBytes, randomBytes(32)) }
+  expectError(await svc("auth status --json", "", unknown), "invalid-api-key", unset)
+  expectError(await svc("auth login --json", unknown.SVC_API_KEY, unknown), "invalid-api-key", "FILE-WITH-ANOTHER-KEY")
+  const agents = {
+    SVC_API_KEY: JSON.parse(await readFile(join(tool.home, "config/svc/credentials.json"), "utf8"))[url].api_key,
+  }
+  expectError(await svc("push first.json --name a --json", "", agents), "missing-credentials", unset)
   const person = await svc("auth status --json", "", { SVC_API_KEY: personsKey })
   expect(json(person)).toMatchObject({ slug: null, key_hint: null, person: { key_hint: expect.any(String) } })
   expect(
@@ -104,6 +116,9 @@ test("a person's key is stored next to the agent's; status shows both accounts, 
 
 test("the name of somebody else's stack is rejected before a spec is made that could never be published", async () => {
   await fails("push first.json --name Transfers", "stack-name-taken", "somebody else's")
+  // At the registry it is the path of the feed.
+  await fails("push first.json --name changes", "invalid-request", "not be `changes`")
+  await fails("lock changes", "stack-not-found")
   expect(await done("specs")).toEqual([])
 })
 

@@ -1,4 +1,3 @@
-import { shellWord } from "@svc/common/foreign-text"
 import { join } from "node:path"
 import { createJournal, createRelay, type Journal, type PaymentOutcome, type Relay, type SvcError } from "@svc/client"
 import { fileStore } from "@svc/client/node"
@@ -106,9 +105,3 @@ export const reasonOf = (ending: Ending): string => {
   if (ending.state === "not-submitted") return errorText(ending.error)
   return ending.state === "landed" && ending.err !== null ? JSON.stringify(ending.err) : ""
 }
-
-const kept = ["stack", "websocket-url", "relay-url", "api-url", "context", "journal"] as const
-
-/** The options that a command that continues needs as well. */
-export const keptOptions = ({ options }: Context): string =>
-  kept.flatMap((name) => (options[name] === undefined ? [] : [`--${name} ${shellWord(options[name])}`])).join(" ")

@@ -1,6 +1,6 @@
 import type { DamagedRecord, Journal, PaymentRecord, Settlement } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
-import { CliError } from "../errors.ts"
+import { CliError, onCode } from "../errors.ts"
 import { pairs, table } from "../output/table.ts"
 import { openRelay } from "../services/relay.ts"
 import {
@@ -139,8 +139,12 @@ export const forgetPayment = async (context: Context): Promise<Outcome> => {
   const [id = ""] = context.args
   const journal = storedPayments(context)
   const force = context.flags.has("force")
-  // A damaged record can't be read.
-  if (!force) await find(journal, id)
+  // A damaged record can't be read, and only force forgets it.
+  await find(journal, id).catch(
+    onCode("journal-damaged", (error) => {
+      if (!force) throw error
+    }),
+  )
   await journal.forget(id, { force })
   return { json: { id, state: "forgotten" }, text: () => `The next payment with the id "${id}" is a new one.` }
 }

@@ -11,11 +11,11 @@ import {
   noteUnknownChains,
   openJournal,
   reasonOf,
-  keptOptions,
   whileOpen,
   withTimeout,
 } from "./journal.ts"
 import { openRelay } from "../services/relay.ts"
+import { keptOptions, withKeptOptions } from "../usage/kept-options.ts"
 import { pairs, plain } from "../output/table.ts"
 import { readTransaction } from "./transaction.ts"
 
@@ -42,7 +42,7 @@ const nextOf = (ending: Ending, id: string | undefined, signature: string, conte
   if (ending.state === "landed") return id !== undefined && hasFailed(ending) ? failedNext : ""
   if (ending.lastError.code === "journal-stale") {
     const forget = id === undefined ? "" : `. Then: svc payments forget ${shellWord(id)} --force`
-    return `Look in an archive of the chain whether it was paid${forget}`
+    return withKeptOptions(`Look in an archive of the chain whether it was paid${forget}`, context)
   }
   if (id !== undefined && ending.lastError.submissionState === "not_submitted") {
     return "The payment is stored and stays open: correct the cause, then send the same bytes with the same id again. Under another id it could be paid twice"

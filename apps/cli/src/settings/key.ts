@@ -45,6 +45,25 @@ export const keysFor = async (context: Context, url: string): Promise<Keys> => {
   return Object.fromEntries(stored)
 }
 
+// Their steps log in or sign up, which changes nothing while the environment's key is in use.
+const rejections: ReadonlySet<string> = new Set([
+  "invalid-authorization-format",
+  "invalid-api-key",
+  "disabled-api-key",
+  "expired-api-key",
+  "agent-account-required",
+  "secret-key-required",
+  "origin-required",
+])
+
+const otherKeyStep = "The key is that of SVC_API_KEY. Next: unset it to use the stored key, or set it to another key"
+
+/** The next step if the API rejected the environment's key; undefined for another error or key. */
+export const environmentKeyStep = async (context: Context, code: string): Promise<string | undefined> => {
+  if (!rejections.has(code) || variable(context.env, "SVC_API_KEY") === undefined) return undefined
+  return isFromEnvironment(context, await apiUrl(context)) ? otherKeyStep : undefined
+}
+
 export const apiUrl = (context: Context): Promise<string> => serviceUrl("api", context)
 
 /** The API with the agent's key for its URL, else with the person's. */
@@ -62,7 +81,11 @@ export const apiOfOwner = async (context: Context): Promise<ApiWithKey> => {
   const url = await apiUrl(context)
   const { person } = await keysFor(context, url)
   if (person === undefined) {
-    throw new CliError("missing-credentials", `This needs a person's key (svc_sk_), and none is stored for ${url}.`, {
+    const problem = "This needs a person's key (svc_sk_)"
+    if (isFromEnvironment(context, url)) {
+      throw new CliError("missing-credentials", `${problem}.`, { next: otherKeyStep })
+    }
+    throw new CliError("missing-credentials", `${problem}, and none is stored for ${url}.`, {
       next: "Next: ask the operator for one, then svc auth login < KEY-FILE",
     })
   }
