@@ -3,6 +3,7 @@
 grant usage on schema public to svc_service;
 grant select, insert, update, delete on all tables in schema public to svc_service;
 grant usage, select on all sequences in schema public to svc_service;
+grant execute on function check_same_spec(integer, text, integer) to svc_service;
 alter default privileges in schema public grant select, insert, update, delete on tables to svc_service;
 alter default privileges in schema public grant usage, select on sequences to svc_service;
 revoke update, delete on audit_log from svc_service;

@@ -6,6 +6,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:https"
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net"
 import { join } from "node:path"
+import { TLSSocket } from "node:tls"
 import { generateSigningKey, publicJwks, readSigningKeys } from "@svc/session-token"
 import { createTestDatabase, freePort, startPostgres, startProcess, startReceiver, startRedis } from "@svc/testing"
 import { beforeAll, expect, onTestFinished, test } from "vitest"
@@ -97,12 +98,14 @@ beforeAll(async () => {
     const result = method === undefined ? answer : { jsonrpc: "2.0", id: 1, result: Object(answer)[method] as unknown }
     response.writeHead(status, headers).end(JSON.stringify(result))
   })
-  const roles = ["svc_service", "svc_reader", "svc_poor", "svc_late", "svc_hasty"].map(
+  const roles = ["svc_service", "svc_reader", "svc_poor", "svc_late", "svc_hasty", "svc_quiet"].map(
     (role) => `create role ${role} login;`,
   )
   psql(postgres.url, `--command=create role svc_owner login; ${roles.join(" ")}`)
   psql(postgres.url, "--command=create database svc owner svc_owner")
   psql(postgres.url, "--command=create database svc_latin encoding 'LATIN1' locale 'C' template template0")
+  psql(postgres.url, "--command=create database svc_bare owner svc_owner")
+  psql(`${databaseOf("svc_owner")}_bare`, "--command=drop schema public")
   const at = (path: string) => `${others.url}${path}`
   sound = {
     "docs-server": { SVC_API_URL: at("/platform"), SVC_RELAY_URL: at("/relay"), SVC_DOCS_URL: at("/docs") },
@@ -155,7 +158,7 @@ beforeAll(async () => {
   psql(databaseOf("svc_owner"), `--file=${join(root, "infra/database-roles.sql")}`)
   psql(
     databaseOf("postgres"),
-    "--command=grant svc_service to svc_reader, svc_late, svc_hasty; alter role svc_reader set default_transaction_read_only = on; alter role svc_late connection limit 0; alter role svc_hasty set statement_timeout = 1",
+    "--command=grant svc_service to svc_reader, svc_late, svc_hasty, svc_quiet; alter role svc_quiet set session_replication_role = replica; alter role svc_reader set default_transaction_read_only = on; alter role svc_late connection limit 0; alter role svc_hasty set statement_timeout = 1",
   )
 })
 
@@ -243,7 +246,13 @@ const faults: Readonly<Record<App, Readonly<Record<string, readonly Fault[]>>>> 
   "platform-api": {
     "client-address": [["a proxy that hides addresses", { SVC_API_URL: "{others}/hidden" }, /ignored/]],
     database: [
-      ["a role that only reads", db("svc_reader"), /only read/, /alter role .* alter database .* alter system/],
+      ["a role whose triggers are off", db("svc_quiet"), /triggers/, /alter role .* reset session_replication_role/],
+      [
+        "a role that only reads",
+        db("svc_reader"),
+        /only read/,
+        /read_only = off.* alter role .* alter database .* alter system/,
+      ],
       ["no free connection", db("svc_late"), /53300/, /alter role/],
       [
         "a short limit of the role's statements",
@@ -265,6 +274,7 @@ const faults: Readonly<Record<App, Readonly<Record<string, readonly Fault[]>>>> 
       ],
     ],
     migrations: [
+      ["no schema for tables", { DATABASE_URL: "{db:svc_owner}_bare" }, /no schema public/, /create schema/],
       [
         "tables outside of the search path",
         { DATABASE_URL: "{db:svc_service}?options=-csearch_path%3Dapp" },
@@ -385,6 +395,60 @@ test("a replica at the public URL that serves other keys is found", async () => 
   expect(findings).toContainEqual(finding("signing-key", "fail"))
 })
 
+const ofService = (command: string) => psql(databaseOf("postgres"), `--command=${command}`)
+test.each([
+  [
+    "a right to change rows",
+    "revoke update on users from svc_service",
+    "grant update on users to svc_service",
+    finding("rights", "fail", /use users$/, /roles\.sql/),
+  ],
+  [
+    "a right to run a function",
+    "revoke execute on all functions in schema public from public, svc_service",
+    "grant execute on function check_same_spec to svc_service",
+    finding("rights", "fail", /check_same_spec/, /roles\.sql/),
+  ],
+  [
+    "rows, by row security",
+    "alter table api_keys enable row level security",
+    "alter table api_keys disable row level security",
+    finding("rights", "fail", /: api_keys$/, /disable row level security/),
+  ],
+  [
+    "triggers",
+    "alter table build_events disable trigger all",
+    "alter table build_events enable trigger all",
+    finding("migrations", "fail", /: build_events$/, /enable trigger/),
+  ],
+])("tables from which a restore or a hardening took %s are found", async (_what, fault, repair, expected) => {
+  ofService(fault)
+  const { findings } = await examine("platform-api", sound["platform-api"])
+  ofService(repair)
+  expect(findings.filter(({ verdict }) => verdict !== "pass")).toEqual([expected])
+})
+
+test("a limit of statements that the service replaces, and sequences of identities, are no fault", async () => {
+  ofService(
+    "alter role svc_service set statement_timeout = 300; revoke usage on all sequences in schema public from svc_service",
+  )
+  const { verdict } = await examine("platform-api", sound["platform-api"])
+  ofService("alter role svc_service reset all; grant usage on all sequences in schema public to svc_service")
+  expect(verdict).toBe("pass")
+})
+
+test("a database's certificate of an unknown authority leads to sslrootcert", async () => {
+  const port = await startTcp((socket) =>
+    socket.once("data", () => {
+      socket.write("S")
+      new TLSSocket(socket, { isServer: true, ...certificate(90) }).on("error", () => {})
+    }),
+  )
+  const env = { ...sound["platform-api"], DATABASE_URL: `postgres://localhost:${port}/svc?sslmode=verify-full` }
+  const { findings } = await examine("platform-api", env)
+  expect(findings).toContainEqual(finding("database", "fail", /SELF_SIGNED/, /sslrootcert/))
+})
+
 test("several platform processes that count limits for themselves are found", long, async () => {
   const alone = { ...sound["platform-api"], SVC_LIMITS_URL: "" }
   const runs = await Promise.all([1, 2].map(() => startService("platform-api", alone)))
@@ -413,8 +477,9 @@ test("a store that takes no writes is found, and the check writes nothing", asyn
     const ofUser = (rules: string) =>
       full.command(`ACL SETUSER u reset on >x ${rules}`).then(() => storeFindings(full.url.replace("//", "//u:x@")))
     const wanted = "~svc:* +@read +@write +@scripting +@connection +info +time"
-    for (const less of ["-@scripting", "-time", "-info", "-zrem", "-setrange", "resetkeys ~other:*"])
+    for (const less of ["-@scripting", "-time", "-info", "-zrem", "-setrange", "-evalsha", "resetkeys ~other:*"])
       expect(await ofUser(`${wanted} ${less}`)).toEqual([finding("limits-store", "fail", /NOPERM|script/, /~svc/)])
+    expect(await storeFindings(`${full.url}/99`)).toEqual([finding("limits-store", "fail", /DB index/, /number/)])
     const [{ next = "" } = {}] = await ofUser("")
     expect(await ofUser(next.slice(next.indexOf("~")))).toMatchObject([{ verdict: "pass" }])
     await full.command("CONFIG SET requirepass x")

@@ -22,6 +22,9 @@ beforeAll(async () => {
   await once(taken.listen(0, "127.0.0.1"), "listening")
   execFileSync("psql", ["--quiet", "--command=create role svc_service login", server.url])
   execFileSync("psql", ["--quiet", "--command=create database made", server.url])
+  execFileSync("psql", ["--quiet", "--command=create database closed", server.url])
+  const close = "--command=revoke all on schema public from public"
+  execFileSync("psql", ["--quiet", close, databaseOf("postgres", "closed")])
   execFileSync("psql", ["--quiet", "--command=create table registry_changes ()", databaseOf("postgres", "made")])
 })
 afterAll(() => void taken.close())
@@ -73,6 +76,11 @@ const faults: Readonly<Record<App, Readonly<Record<string, readonly Fault[]>>>> 
       ["an unavailable database", database(() => "postgres://127.0.0.1:9/a"), /REFUSED/],
       ["a role that doesn't exist", database(() => databaseOf("nobody")), /nobody/],
       ["no database of the name", database(() => databaseOf("postgres", "x")), /x/],
+      [
+        "a role that may not use the schema",
+        database(() => databaseOf("svc_service", "closed")),
+        /can't use the schema public.*roles\.sql/,
+      ],
       [
         "a role that looks elsewhere",
         database(() => `${databaseOf("svc_service", "made")}?options=-csearch_path%3Dapp`),

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto"
 import { connect as connectTcp, isIP } from "node:net"
 import { connect as connectTls } from "node:tls"
 import type { createClient } from "redis"
@@ -75,6 +76,8 @@ export const inspectStore = async (
     const refusal = await client
       .sendCommand(["SETRANGE", key, "0", ""])
       .then(() => client.sendCommand(["EVAL", announceScript, "1", key, "doctor", "0"]))
+      // The limits send a script's hash alone.
+      .then(() => client.sendCommand(["EVALSHA", hash("sha1", announceScript), "1", key, "doctor", "0"]))
       .then(() => undefined, reasonOf)
     const policy = field("maxmemory_policy")
     return {

@@ -6,6 +6,7 @@ const check = "limits-store"
 const credentials = "Correct the user and password in SVC_LIMITS_URL."
 const rights =
   "Give the user of SVC_LIMITS_URL these rules of the ACL, with SVC_LIMITS_PREFIX in place of svc: ~svc:* +@read +@write +@scripting +@connection +info +time"
+const noDatabase = "Take the database's number out of SVC_LIMITS_URL: the store doesn't have it."
 /** The next step by how the text begins with which a store refuses. */
 const refusals: Readonly<Record<string, string>> = {
   DENIED:
@@ -20,6 +21,8 @@ const refusals: Readonly<Record<string, string>> = {
   NOREPLICAS: "Start its replicas, or lower its min-replicas-to-write.",
   "ERR max number of clients": "Raise its maxclients, or end connections of other programs: each replica uses one.",
   "no reply": "Check whether it is overloaded or frozen.",
+  "ERR DB index": noDatabase,
+  "ERR SELECT": noDatabase,
   "ERR AUTH": "Give it a password (requirepass), or take the one in SVC_LIMITS_URL out.",
 }
 const refusalStep = (refusal: string): string | undefined =>

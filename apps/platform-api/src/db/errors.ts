@@ -29,7 +29,12 @@ export const pooling = "Set the pooler's pool_mode to session, or let DATABASE_U
 /** The step after the role of DATABASE_URL was found without rights. */
 export const grant =
   "Set DATABASE_URL to the role svc_service, after the tables' owner has run infra/database-roles.sql."
-const wrongRole = "Correct role and password in DATABASE_URL, or the server's pg_hba.conf."
+const wrongRole =
+  "Correct the role in DATABASE_URL, or the server's pg_hba.conf. If it accepts TLS alone, add ?sslmode=require to DATABASE_URL."
+const wrongPassword =
+  "Correct role and password in DATABASE_URL, or the server's pg_hba.conf. An expired password needs a later date: alter role … valid until."
+const unknownAuthority =
+  "Set sslrootcert in DATABASE_URL to the file with the root certificate of the authority that signed the server's."
 const noName =
   "Correct the host name in DATABASE_URL, or this machine's name server. A user or password has / as %2F, @ as %40, # as %23."
 const noFolder = "Set SVC_DATA_DIR to a folder that can be written to."
@@ -39,15 +44,17 @@ const steps: Readonly<Record<string, string>> = {
   "25006": "Set DATABASE_URL to the primary server, and to a role that may write.",
   "26000": pooling,
   "28000": wrongRole,
-  "28P01": wrongRole,
+  "28P01": wrongPassword,
   "3D000": "Create the database, or correct its name in DATABASE_URL.",
   "42501": grant,
   "42P05": pooling,
   "53100": full,
   "53300": "Raise max_connections of the server, or end connections of other programs.",
+  "55000": "Let the database accept connections: alter database … allow_connections true.",
   "57014":
     "Reset a short statement_timeout of the role and the database (alter role … reset statement_timeout), or find what keeps the server busy.",
   "57P03": "Wait until the server has started or recovered.",
+  DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
   EACCES: "Make the folder the service's own: chown, mode 0700.",
   EDQUOT: full,
   EAI_AGAIN: noName,
@@ -56,6 +63,10 @@ const steps: Readonly<Record<string, string>> = {
   ENOTDIR: noFolder,
   ENOTSUP: "Switch on the server's TLS (ssl = on), or take sslmode out of DATABASE_URL.",
   EROFS: noFolder,
+  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
 }
 
 // The server's function tells whose limit was reached. Its message may be in any language.

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url"
 import { SetupError } from "@svc/config"
+import { grant } from "./errors.ts"
 import { type Orm, type Queries, readMigrationFiles, sql } from "./database.ts"
 
 const migrationsFolder = fileURLToPath(new URL("../../migrations", import.meta.url))
@@ -20,8 +21,12 @@ export const pendingOf = async (db: Orm, files: ReturnType<typeof migrationFiles
 export const tablesElsewhere = async (db: Orm): Promise<SetupError | undefined> => {
   const exists = sql<boolean>`to_regnamespace('public') is not null`
   const isSearched = sql<boolean>`'public' = any(current_schemas(false))`
-  const [found] = await db.select({ exists, isSearched }).from(sql`(select) nothing`)
+  const maySee = sql<boolean | null>`has_schema_privilege(to_regnamespace('public'), 'usage')`
+  const [found] = await db.select({ exists, isSearched, maySee }).from(sql`(select) nothing`)
   if (found?.isSearched) return undefined
+  // A path has only the schemas that the role may use.
+  if (found?.maySee === false)
+    return new SetupError("the role of DATABASE_URL can't use the schema public", "DATABASE_URL", grant)
   if (!found?.exists)
     return new SetupError(
       "the database has no schema public",

@@ -17,6 +17,7 @@ import {
   warn,
 } from "@svc/program"
 import { validateTelemetry } from "@svc/telemetry"
+import type { SQL } from "drizzle-orm"
 import { type Config, readConfig } from "../config.ts"
 import { type Queries, sql } from "../db/database.ts"
 import { DatabaseUnavailable, pooling, stepFor, grant } from "../db/errors.ts"
@@ -41,15 +42,16 @@ const look = (queries: Queries) =>
         encoding: sql<string>`current_setting('server_encoding')`,
         isStandby: sql<boolean>`pg_is_in_recovery()`,
         isReadOnly: sql<boolean>`current_setting('transaction_read_only') = 'on'`,
-        maySee: sql<boolean>`has_schema_privilege('public', 'usage')`,
+        maySee: sql<boolean | null>`has_schema_privilege(to_regnamespace('public'), 'usage')`,
         isOwner: sql<boolean>`coalesce((select pg_has_role(relowner, 'usage') from pg_class where oid = to_regclass('audit_log')), false)`,
         user: sql<string>`current_user::text`,
         isSuperuser: sql<boolean>`(select rolsuper from pg_roles where rolname = current_user)`,
         free: sql<number>`current_setting('max_connections')::int - (select count(*)::int from pg_stat_activity where backend_type = 'client backend')`,
-        // What the role or the database has. The service's own limit of a statement is longer.
+        // What the role or the database has. A session of the service sets its own limit of a statement in its first one.
         short: sql<
           string | null
-        >`(select min(name) from pg_settings where name in ('statement_timeout', 'transaction_timeout') and reset_val::int between 1 and 999)`,
+        >`(select min(name) from pg_settings where name in ('statement_timeout', 'transaction_timeout') and reset_val::int between 1 and case name when 'statement_timeout' then 99 else 999 end)`,
+        replicationRole: sql<string>`current_setting('session_replication_role')`,
         // Each replica has one session that listens.
         replicas: sql<number>`(select count(*)::int from pg_stat_activity where datname = current_database() and query ilike 'listen %')`,
         migrations: sql<string | null>`to_regclass('schema_migrations')::text`,
@@ -67,18 +69,46 @@ const migrationFinding = async (queries: Queries, isMade: boolean): Promise<Find
   return fail("migrations", `${pending} of ${files.length} are missing`, next)
 }
 
-const rightsFinding = async (queries: Queries, user: string): Promise<Finding> => {
-  const lacking = await queries.run((orm) =>
+const relations = sql`(select oid, relname as name, relnamespace as namespace, relkind as kind from pg_class) c`
+const functions = sql`(select oid, proname as name, pronamespace as namespace, prorettype as type from pg_proc) c`
+
+/** The names of what has this fault, among what the migrations made. */
+const namesWith = async (queries: Queries, from: SQL, fault: SQL): Promise<string> => {
+  const found = await queries.run((orm) =>
     orm
-      .select({ name: sql<string>`c.relname::text` })
-      .from(sql`pg_class c`)
+      .select({ name: sql<string>`name::text` })
+      .from(from)
       .where(
-        sql`c.relnamespace = to_regnamespace('public') and case c.relkind when 'r' then not (has_table_privilege(c.oid, 'SELECT') and (c.relname = 'schema_migrations' or has_table_privilege(c.oid, 'INSERT'))) when 'S' then not has_sequence_privilege(c.oid, 'USAGE') else false end`,
-      ),
+        sql`namespace = to_regnamespace('public') and not exists (select from pg_depend where objid = c.oid and deptype = 'e') and ${fault}`,
+      )
+      .orderBy(sql`name`),
   )
-  if (lacking.length === 0) return pass("rights", `${user} can use all tables`)
-  const names = lacking.map(({ name }) => name).join(", ")
-  return fail("rights", `${user} can't use ${names}`, grant)
+  return found.map(({ name }) => name).join(", ")
+}
+
+// The rights of infra/database-roles.sql. Only a backup reads sequences: an identity's row needs no right on its own.
+const lacksRight = sql`case kind when 'r' then not (has_table_privilege(oid, 'SELECT') and (name = 'schema_migrations' or has_table_privilege(oid, 'INSERT')) and (name in ('schema_migrations', 'audit_log') or (has_table_privilege(oid, 'UPDATE') and has_table_privilege(oid, 'DELETE')))) when 'S' then not has_sequence_privilege(oid, 'SELECT') else false end`
+const cannotRun = sql`type <> 'trigger'::regtype and not has_function_privilege(oid, 'EXECUTE')`
+// A backup fails on these tables, even where a policy shows the service all rows.
+const hidesRows = sql`kind = 'r' and row_security_active(oid)`
+const isQuiet = sql`exists (select from pg_trigger where tgrelid = c.oid and tgenabled in ('D', 'R'))`
+
+const tableFindings = async (queries: Queries, user: string): Promise<readonly Finding[]> => {
+  const lacking = [await namesWith(queries, relations, lacksRight), await namesWith(queries, functions, cannotRun)]
+  const names = lacking.filter((some) => some !== "").join(", ")
+  const hidden = await namesWith(queries, relations, hidesRows)
+  const quiet = await namesWith(queries, relations, isQuiet)
+  const found: Finding[] = []
+  if (names !== "") found.push(fail("rights", `${user} can't use ${names}`, grant))
+  if (hidden !== "") {
+    const next = "As the tables' owner, run for each: alter table … disable row level security."
+    found.push(fail("rights", `row security hides rows from ${user}: ${hidden}`, next))
+  }
+  if (quiet !== "") {
+    const next = "As a superuser, run for each: alter table … enable trigger all."
+    found.push(fail("migrations", `triggers that keep the data sound are switched off: ${quiet}`, next))
+  }
+  return found.length > 0 ? found : [pass("rights", `${user} can use all tables`)]
 }
 
 const failed = (error: unknown): Finding => {
@@ -126,7 +156,12 @@ const checkDatabase = async (
       wrong(`its encoding is ${encoding}, which can't keep every name and text`, next)
     }
     if (found.isStandby) wrong("it is a read-only standby", "Set DATABASE_URL to the primary server.")
-    else if (found.isReadOnly) wrong(`the role ${user} can only read`, reset(user, "default_transaction_read_only"))
+    else if (found.isReadOnly) {
+      const first = "First let the session write: set default_transaction_read_only = off."
+      wrong(`the role ${user} can only read`, `${first} ${reset(user, "default_transaction_read_only")}`)
+    }
+    if (found.replicationRole !== "origin")
+      wrong(`the role ${user} or the database switches triggers off`, reset(user, "session_replication_role"))
     if (short !== null) {
       const what = `the role ${user} or the database has a ${short} below a second`
       wrong(`${what}, which ends statements or transactions of the service`, reset(user, short))
@@ -138,7 +173,7 @@ const checkDatabase = async (
       const next = "Set DATABASE_URL to the service's role: docs/operations.md, The database."
       add(warn("rights", `the service runs as ${user}, the tables' owner, who can change the audit trail`, next))
     }
-    if (!found.maySee) return [...findings, fail("rights", `${user} can't use the schema public`, grant)]
+    if (found.maySee === false) return [...findings, fail("rights", `${user} can't use the schema public`, grant)]
     if (free < connectionsPerReplica)
       add(warn("database", `only ${free} connections are free`, "Raise max_connections: each replica uses 11."))
     if (replicas > 1 && !isShared) {
@@ -147,7 +182,7 @@ const checkDatabase = async (
       add(warn("limits-store", text, next))
     }
     const migration = await migrationFinding(queries, found.migrations !== null)
-    if (migration.verdict === "pass") add(await rightsFinding(queries, user))
+    if (migration.verdict === "pass") findings.push(...(await tableFindings(queries, user)))
     return [...findings, migration]
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable) && !/^(?:42501|42P05)$/.test(String(Object(error).code))) throw error
