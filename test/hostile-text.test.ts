@@ -17,7 +17,7 @@ import { expect, test } from "vitest"
 import { CliError } from "../apps/cli/src/errors.ts"
 import { failed, succeeded } from "../apps/cli/src/mcp/result.ts"
 import { createLines } from "../apps/cli/src/mcp/stdio.ts"
-import { noteDeprecated } from "../apps/cli/src/lock/lock.ts"
+import { noteDeprecated } from "../apps/cli/src/explore/stack.ts"
 import { run } from "../apps/cli/src/run.ts"
 import { serve } from "../apps/cli/test/server.ts"
 import { readPage } from "../apps/docs-server/src/corpus/corpus.ts"
@@ -243,7 +243,9 @@ test("a next step of svc that names the text runs nothing of it", async () => {
   ])
     await run({ ...runtimeOf(server.url, () => {}, note), argv })
   noteDeprecated({ note }, { name: "evil", deprecated: { ...stack.deprecated, since: "" } })
-  const commands = said.map((text) => /(svc (?:explore|watch) .*?)(?: \(\w+-not-found\))?\s*$/s.exec(text)?.[1] ?? "")
+  const commands = said.map(
+    (text) => /(svc (?:explore|watch) .*?)(?: \(\w+-not-found\)|, its successor\. .*)?\s*$/s.exec(text)?.[1] ?? "",
+  )
   for (const command of commands) expect(command).not.toMatch(steering)
   expect(commands.map((command) => wordsOf("svc", command))).toEqual([
     ["explore", "evil", short],

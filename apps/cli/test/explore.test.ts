@@ -34,6 +34,7 @@ const stackOf = (name: string) => ({
   websocket_url: `wss://${name}.example`,
   entities: ["Round", "Miner"],
   visibility: "public",
+  ...(name === "swaps" && { deprecated: { message: "Ends soon.", since: "2026-01-01T00:00:00.000Z" } }),
   schema: schemaOf(name),
   content_hash: "00",
   updated_at: "2026-01-01T00:00:00.000Z",
@@ -127,6 +128,7 @@ test("a name with path segments never leads out of the registry", async () => {
 
 test("for people there are tables of stacks, fields, types, views and nullable fields", async () => {
   const list = await explore()
+  expect(list.stdout).toMatch(/^swaps \(deprecated\) +Round, Miner/m)
   expect(list.stdout).toMatch(/^STACK +ENTITIES +WEBSOCKET URL +DESCRIPTION\nairdrops +Round, Miner +wss:\/\/airdrops/)
   const { stdout } = await explore("mining")
   expect(stdout).toMatch(/FIELD +TYPE +NULLABLE\nid\.round_id +u64 +no\nresults\.winner +Option<Pubkey> +yes\n/)

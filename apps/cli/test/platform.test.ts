@@ -157,6 +157,11 @@ test("push publishes and follows the run; results are listed; a breaking change 
 test("a deployment is stopped, started, rolled back and deleted; an operation its state forbids is an error", async () => {
   const id = Object((await done("deployments"))[0]).id
   const status = () => done(`deployments ${id}`)
+  const spec = Object((await done("specs"))[0]).id
+  const headers = { authorization: `Bearer ${personsKey}`, "content-type": "application/json" }
+  const body = JSON.stringify({ deprecated: { message: "Ends soon." } })
+  expect((await fetch(`${url}/api/specs/${spec}`, { method: "PUT", headers, body })).status).toBe(200)
+  expect((await svc("specs")).stdout).toContain("Ends soon.")
   await fails(`deployments delete ${id}`, "deployment-active")
   expect(await done(`deployments rollback ${id} --to 1 --wait`)).toMatchObject({
     status: "completed",

@@ -29,25 +29,29 @@ const answer = ({ target }: { readonly target: string }): Reply => {
   const stack = served[name]
   if (stack === undefined) return missing("stack-not-found")
   const { version, hash, older = [], ...rest } = stack
+  const headers: Reply["headers"] = stack.deprecated === undefined ? {} : { deprecation: "@1" }
   const asked = Number(searchParams.get("version") ?? version)
   switch (part) {
     case undefined:
       return { body: { name, version, content_hash: hash, ...rest } }
     case "versions":
-      return { body: [{ version, content_hash: hash, ...published }, ...older] }
+      return { headers, body: [{ version, content_hash: hash, ...published }, ...older] }
     case "diff": {
       const [from, to] = ["from", "to"].map((side) => Number(searchParams.get(side) ?? version))
       return from !== undefined && from > version
         ? missing("version-not-found")
-        : { body: { from, to, bump: "major", ...difference } }
+        : { headers, body: { from, to, bump: "major", ...difference } }
     }
     case "schema": {
       const schema = { stack_name: `v${asked}`, entities: [], types: [] }
       if (asked > version) return missing("version-not-found")
-      return { body: { name, description: null, websocket_url: "wss://s", schema } }
+      return { headers, body: { name, description: null, websocket_url: "wss://s", schema } }
     }
     case "types":
-      return { headers: { "content-type": "text/plain" }, body: `// ${searchParams.get("language")} ${asked}\n` }
+      return {
+        headers: { ...headers, "content-type": "text/plain" },
+        body: `// ${searchParams.get("language")} ${asked}\n`,
+      }
     default:
       return missing("not-found")
   }
@@ -204,10 +208,13 @@ test("a removed stack, or another one under its name, breaks the lock", async ()
   await isBroken(null, "svc explore, change the code, and remove swaps, transfers from svc.lock.json")
 })
 
-test("a deprecated stack is a warning with its successor", async () => {
+test("each command that reads a deprecated stack says so, with the successor and the reason", async () => {
   served["swaps"] = { version: 2, hash: "b", deprecated: { message: "Old.", since: "x", successor: "transfers" } }
-  const stderr = "swaps is deprecated: Old. Its successor: svc explore transfers\n"
-  expect(await svc("lock swaps")).toMatchObject({ stderr })
+  const stderr = "swaps is deprecated. Next: svc explore transfers, its successor. Its publisher says: Old.\n"
+  for (const words of ["lock", "explore", "versions", "diff", "types"]) {
+    expect(await svc(`${words} swaps`), words).toMatchObject({ code: 0, stderr })
+  }
+  expect(await svc("check")).toMatchObject({ code: 0, stderr })
 })
 
 test("an entry of another API is reported, and no request is made for it", async () => {

@@ -146,7 +146,7 @@ test("stacks are pages without a script, as HTML and Markdown, even beyond the f
   expect(twin.text).toContain("| `state.highest_bidder` | `Pubkey` | yes |")
   expect(twin.text).toContain("`Sort(key id.lot)`")
   expect(await get("/stacks/auctions", "*/*")).toEqual(twin)
-  expect((await get("/stacks/lots")).text).toContain("Gone soon")
+  expect((await get("/stacks/lots")).text).toContain("Gone soon. Use ")
   expect((await get("/llms.txt")).text).not.toContain("stacks/auctions")
 })
 

@@ -129,7 +129,8 @@ const deprecation = ({ deprecated }: Stack, { baseUrl }: Urls): string => {
   const { message = "", successor } = deprecated
   const use =
     successor === undefined ? "" : ` Use [${text(successor)}](${baseUrl}/stacks/${encodeURIComponent(successor)}.md).`
-  return `> [!WARNING] Deprecated\n> ${text(message)}${use}`
+  const end = message === "" || /[.!?]$/.test(message) ? "" : "."
+  return `> [!WARNING] Deprecated\n> ${text(message)}${end}${use}`
 }
 
 /** A stack's page: what it streams, entity by entity. */

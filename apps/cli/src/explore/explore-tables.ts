@@ -11,13 +11,15 @@ type Type = StackSchema["types"][number]
 const recordsOf = ({ records }: WithRecords<object>): number | undefined =>
   records && Object.values(records).reduce((sum, count) => sum + count, 0)
 
-type Listed = WithRecords<Pick<Stack, "name" | "entities" | "websocket_url" | "description">>
+type Listed = WithRecords<Pick<Stack, "name" | "entities" | "websocket_url" | "description">> & {
+  readonly deprecated: Stack["deprecated"]
+}
 
 export const stackList = (registry: readonly Listed[], url: string, style: Style): string => {
   if (registry.length === 0) return `The registry at ${url} has no public stack.`
   const isKnown = registry.some((stack) => recordsOf(stack) !== undefined)
   const rows = registry.map((stack) => [
-    stack.name,
+    `${stack.name}${stack.deprecated === undefined ? "" : " (deprecated)"}`,
     ...(isKnown ? [recordsOf(stack)] : []),
     stack.entities.join(", "),
     stack.websocket_url,

@@ -12,12 +12,13 @@ export const readStacks = async (context: Context, api: Api, include?: "schema")
   withRecords(
     context,
     (await readRegistry(context, api, include)).map(
-      ({ name, description, websocket_url, entities, visibility, schema }) => ({
+      ({ name, description, websocket_url, entities, visibility, deprecated, schema }) => ({
         name,
         description,
         websocket_url,
         entities,
         visibility,
+        deprecated,
         schema,
       }),
     ),

@@ -21,6 +21,38 @@ export const registryName = (name: string): string => {
 export const readEntry = async (api: Api, name: string): Promise<Stack> =>
   platformOf(api).registry.get(registryName(name))
 
+/** Says that a stack is deprecated, if it is. The publisher's words come last: svc mcp passes on only what is before the next step. */
+export const noteDeprecated = (
+  { note }: Pick<Context, "note">,
+  { name, deprecated }: Pick<Stack, "name" | "deprecated">,
+): void => {
+  if (deprecated === undefined) return
+  const { message, successor } = deprecated
+  const next = successor === undefined ? "svc explore" : `svc explore ${shellWord(successor)}, its successor`
+  note(`${name} is deprecated. Next: ${next}. Its publisher says: ${message}`)
+}
+
+/** Reads what belongs to a stack. If the response says that it is deprecated, so does a note. */
+export const readPartOf = async <Part>(
+  context: Pick<Context, "note">,
+  api: Api,
+  name: string,
+  read: (api: Api) => Promise<Part>,
+): Promise<Part> => {
+  let isDeprecated = false
+  const onResponse: Api["onResponse"] = (response) => {
+    api.onResponse?.(response)
+    isDeprecated ||= response.header("deprecation") !== null
+  }
+  const part = await read({ ...api, onResponse })
+  if (!isDeprecated) return part
+  // What was read counts, whatever becomes of the stack meanwhile.
+  const entry = await readEntry(api, name).catch(onCode(undefined, () => undefined))
+  if (entry === undefined) context.note(`${registryName(name)} is deprecated.`)
+  else noteDeprecated(context, entry)
+  return part
+}
+
 export const readDiff = async (
   api: Api,
   name: string,
@@ -64,13 +96,10 @@ export const readStack = async (context: Context, api: Api, name: string): Promi
     const names = (await readRegistry(context, api)).map((stack) => stack.name)
     throw missing("stack", name, names, "svc explore")
   }
-  let isDeprecated = false
-  const { registry } = platformOf(api, ({ header }) => {
-    isDeprecated = header("deprecation") !== null
-  })
-  const read = async () => registry.schema(registryName(name), at === undefined ? {} : { version: Number(at) })
-  const { name: own, description, websocket_url, schema } = await read().catch(onCode("stack-not-found", nearestStacks))
-  if (isDeprecated) context.note(`${own} is deprecated. Next: svc versions ${shellWord(own)}`)
+  const read = (reader: Api) =>
+    platformOf(reader).registry.schema(registryName(name), at === undefined ? {} : { version: Number(at) })
+  const found = await readPartOf(context, api, name, read).catch(onCode("stack-not-found", nearestStacks))
+  const { name: own, description, websocket_url, schema } = found
   return { name: own, description, websocket_url, schema }
 }
 

@@ -3,7 +3,7 @@ import { plain } from "../output/table.ts"
 import { callApi } from "../services/api.ts"
 import { apiForReading } from "../settings/key.ts"
 import { writeOutput } from "../settings/files.ts"
-import { readEntry, registryName } from "./stack.ts"
+import { readEntry, readPartOf, registryName } from "./stack.ts"
 
 const standardOutput = new Set(["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 
@@ -14,7 +14,8 @@ export const types = async (context: Context): Promise<Outcome> => {
   const api = await apiForReading(context)
   // The version is fixed first, because another one may be published between the two calls.
   const version = at === undefined ? (await readEntry(api, name)).version : Number(at)
-  const { bytes } = await callApi(api, `/api/registry/${name}/types?language=${language}&version=${version}`)
+  const path = `/api/registry/${name}/types?language=${language}&version=${version}`
+  const { bytes } = await readPartOf(context, api, name, (reader) => callApi(reader, path))
   const content = new TextDecoder().decode(bytes)
   const json = { name, version, language, content }
   if (standardOutput.has(output)) return { json, text: () => content.trimEnd() }

@@ -3,7 +3,7 @@ import type { Context, Outcome } from "../command.ts"
 import { pairs, table } from "../output/table.ts"
 import { readPages } from "../services/api.ts"
 import { apiForReading } from "../settings/key.ts"
-import { readDiff, registryName } from "./stack.ts"
+import { readDiff, readPartOf, registryName } from "./stack.ts"
 
 export const changeRows = ({ changes }: Pick<Diff, "changes">): string[][] =>
   changes.map(({ breaking, path, text }) => [breaking ? "breaking" : "compatible", path, text])
@@ -11,7 +11,9 @@ export const changeRows = ({ changes }: Pick<Diff, "changes">): string[][] =>
 /** `svc versions STACK`: every version, newest first. */
 export const versions = async (context: Context): Promise<Outcome> => {
   const name = registryName(context.args[0] ?? "")
-  const list = await readPages(await apiForReading(context), ({ registry }, page) => registry.versions(name, page))
+  const list = await readPartOf(context, await apiForReading(context), name, (api) =>
+    readPages(api, ({ registry }, page) => registry.versions(name, page)),
+  )
   const rows = list.map(({ version, current, published_at, bump, verdict, changes, message }) => [
     `${version}${current ? " (current)" : ""}`,
     published_at,
@@ -28,10 +30,8 @@ export const versions = async (context: Context): Promise<Outcome> => {
 export const diff = async (context: Context): Promise<Outcome> => {
   const [name = ""] = context.args
   const { from, to } = context.options
-  const answer = await readDiff(await apiForReading(context), name, {
-    ...(from !== undefined && { from: Number(from) }),
-    ...(to !== undefined && { to: Number(to) }),
-  })
+  const between = { ...(from !== undefined && { from: Number(from) }), ...(to !== undefined && { to: Number(to) }) }
+  const answer = await readPartOf(context, await apiForReading(context), name, (api) => readDiff(api, name, between))
   const rows = changeRows(answer)
   const about = [
     ["Stack", name],

@@ -2,13 +2,13 @@ import { shellWord } from "@svc/common/foreign-text"
 import type { Diff, RegistryChange } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
 import { CliError, onCode } from "../errors.ts"
-import { readChanges, readDiff, readEntry } from "../explore/stack.ts"
+import { noteDeprecated, readChanges, readDiff, readEntry } from "../explore/stack.ts"
 import { changeRows } from "../explore/versions.ts"
 import { plain, table } from "../output/table.ts"
 import { type Api, platformOf, readPages } from "../services/api.ts"
 import { apiForReading } from "../settings/key.ts"
 import { untilStopped } from "../until-stopped.ts"
-import { file, type Locked, noteDeprecated, readLocked } from "./lock.ts"
+import { file, type Locked, readLocked } from "./lock.ts"
 
 type Checked = {
   readonly name: string

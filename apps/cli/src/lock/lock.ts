@@ -1,9 +1,7 @@
-import { shellWord } from "@svc/common/foreign-text"
 import { isObject, parseJson } from "@svc/common/json-object"
 import type { Context, Outcome } from "../command.ts"
 import { asCode, CliError, onCode } from "../errors.ts"
-import type { Stack } from "@svc/client"
-import { readEntry } from "../explore/stack.ts"
+import { noteDeprecated, readEntry } from "../explore/stack.ts"
 import { table } from "../output/table.ts"
 import { lockFile } from "../settings/file-lock.ts"
 import { linkTarget, readTextFile, writeOutput } from "../settings/files.ts"
@@ -39,16 +37,6 @@ export const readLocked = async (): Promise<readonly Locked[]> => {
   const { stacks }: { readonly stacks?: unknown } = isObject(value) ? value : {}
   if (!Array.isArray(stacks)) throw new CliError("invalid-lock", `${file} wasn't written by svc lock.`)
   return stacks.map(lockedOf)
-}
-
-export const noteDeprecated = (
-  { note }: Pick<Context, "note">,
-  { name, deprecated }: Pick<Stack, "name" | "deprecated">,
-): void => {
-  if (deprecated === undefined) return
-  const { message, successor } = deprecated
-  const instead = successor === undefined ? "" : ` Its successor: svc explore ${shellWord(successor)}`
-  note(`${name} is deprecated: ${message}${instead}`)
 }
 
 const orderOf = ({ name, api_url }: Locked): string => `${name} ${api_url}`

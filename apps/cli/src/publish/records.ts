@@ -90,7 +90,7 @@ const recordsCommand =
 /** `svc specs`: specs that the key's owner has, or that are shared with it. */
 export const specs = recordsCommand<Spec, Spec>({
   of: (platform) => platform.specs,
-  columns: ["id", "name", "latest_version", "visibility", "websocket_url"],
+  columns: ["id", "name", "latest_version", "visibility", "websocket_url", "deprecated"],
 })
 
 export const builds = recordsCommand<Build, BuildWithEvents>({

@@ -17,7 +17,10 @@ const Specs = () => {
     <a href={`#/specs/${spec.id}`}>{brief(spec.name, 64)}</a>,
     brief(spec.description ?? "", 200),
     spec.latest_version === 0 ? "none" : String(spec.latest_version),
-    brief(spec.visibility, 40),
+    <>
+      {brief(spec.visibility, 40)}
+      {spec.deprecated !== undefined && <span class="badge warn">deprecated</span>}
+    </>,
     when(spec.updated_at),
   ])
   return (
