@@ -239,6 +239,12 @@ const faults: Readonly<Record<App, Readonly<Record<string, readonly Fault[]>>>> 
     settings: [
       ["the private key at the relay", { SVC_SESSION_JWKS_URL: "", SVC_SESSION_PUBLIC_KEY: "{other key}" }, /private/],
       ["a setting that can't be read", { PORT: "x" }, /^PORT: /],
+      [
+        "a file that has no authorities",
+        { NODE_EXTRA_CA_CERTS: import.meta.filename },
+        /no certificate/,
+        /openssl x509/,
+      ],
       ["no file of authorities", { NODE_EXTRA_CA_CERTS: join(folder, "none") }, /CA_CERTS: .*ENOENT/],
     ],
     "trusted-proxies": [["strangers as proxies", { SVC_TRUSTED_PROXY_CIDRS: "10.0.0.0/8,0.0.0.0/0" }, /strangers/]],
@@ -414,6 +420,18 @@ test.each([
     "alter table api_keys enable row level security",
     "alter table api_keys disable row level security",
     finding("rights", "fail", /: api_keys$/, /disable row level security/),
+  ],
+  [
+    "a table",
+    "alter table signups rename to signups_x",
+    "alter table signups_x rename to signups",
+    finding("migrations", "fail", /missing: signups\.id, signups\./, /Restore/),
+  ],
+  [
+    "a column",
+    "alter table builds rename status to state",
+    "alter table builds rename state to status",
+    finding("migrations", "fail", /missing: builds\.status$/, /Restore/),
   ],
   [
     "triggers",

@@ -26,6 +26,9 @@ const checkEnvironment = ({ NODE_ENV = "", NODE_EXTRA_CA_CERTS: file = "" }: Env
   if (code !== undefined) {
     const next = "Correct its path, or its mode: the service's user must be able to read it."
     found.push(fail("settings", `NODE_EXTRA_CA_CERTS: the file can't be read (${code})`, next))
+  } else if (file !== "" && !/^-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/m.test(readFileSync(file, "latin1"))) {
+    const next = "Convert it to PEM: openssl x509 -inform der -in FILE -out FILE.pem."
+    found.push(fail("settings", "NODE_EXTRA_CA_CERTS: the file has no certificate in PEM, so Node ignores it", next))
   }
   return found
 }

@@ -19,7 +19,8 @@ import {
 import { validateTelemetry } from "@svc/telemetry"
 import type { SQL } from "drizzle-orm"
 import { type Config, readConfig } from "../config.ts"
-import { type Queries, sql } from "../db/database.ts"
+import { orm, type Queries, sql } from "../db/database.ts"
+import * as schema from "../db/schema/index.ts"
 import { DatabaseUnavailable, pooling, stepFor, grant } from "../db/errors.ts"
 import { migrationFiles, pendingOf, tablesElsewhere } from "../db/migrate.ts"
 import { compareClocks } from "../db/server/clock.ts"
@@ -34,8 +35,8 @@ const statementMs = 5_000
 const connectionsPerReplica = 11
 
 const look = (queries: Queries) =>
-  queries.run((orm) =>
-    orm
+  queries.run((db) =>
+    db
       .select({
         version: sql<string>`current_setting('server_version')`,
         process: sql<number>`pg_backend_pid()`,
@@ -59,10 +60,36 @@ const look = (queries: Queries) =>
       .from(sql`(select) nothing`),
   )
 
+/** A restore that went on after an error leaves them out. A newer version's tables have them all. */
+const missingColumns = async (queries: Queries): Promise<readonly string[]> => {
+  const found = await queries.run((db) =>
+    db
+      .select({ name: sql<string>`relname || '.' || attname` })
+      .from(sql`pg_attribute join pg_class c on c.oid = attrelid`)
+      .where(sql`relnamespace = to_regnamespace('public') and not attisdropped`),
+  )
+  const there = new Set(found.map(({ name }) => name))
+  const wanted = Object.values(schema).flatMap((table) =>
+    orm.isTable(table)
+      ? Object.values(orm.getTableColumns(table)).map(({ name }) => `${orm.getTableName(table)}.${name}`)
+      : [],
+  )
+  return wanted.filter((name) => !there.has(name))
+}
+
 const migrationFinding = async (queries: Queries, isMade: boolean): Promise<Finding> => {
   const files = migrationFiles()
   const { length: pending } = isMade ? await queries.run((db) => pendingOf(db, files)) : files
-  if (pending === 0) return pass("migrations", `all ${files.length} are applied`)
+  if (pending === 0) {
+    const missing = await missingColumns(queries)
+    if (missing.length === 0) return pass("migrations", `all ${files.length} are applied`)
+    const text = `all ${files.length} are applied, but these columns are missing: ${missing.join(", ")}`
+    return fail(
+      "migrations",
+      text,
+      "Restore a backup into a new, empty database: docs/operations.md, Back up and restore.",
+    )
+  }
   const elsewhere = isMade ? undefined : await queries.run(tablesElsewhere)
   if (elsewhere !== undefined) return fail("migrations", elsewhere.message, elsewhere.next)
   const next = "Back up the database, then run the command `migrate` as the tables' owner."
@@ -74,8 +101,8 @@ const functions = sql`(select oid, proname as name, pronamespace as namespace, p
 
 /** The names of what has this fault, among what the migrations made. */
 const namesWith = async (queries: Queries, from: SQL, fault: SQL): Promise<string> => {
-  const found = await queries.run((orm) =>
-    orm
+  const found = await queries.run((db) =>
+    db
       .select({ name: sql<string>`name::text` })
       .from(from)
       .where(
