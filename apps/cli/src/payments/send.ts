@@ -29,7 +29,7 @@ const untouched: Readonly<Record<string, string>> = {
 
 /** What to do about a payment that landed and failed, which is final. */
 export const failedNext =
-  "It failed on the chain, so only the fee was paid. Correct the cause, sign the payment again and send the new bytes under another id: this one is spent"
+  "It failed on the chain, so only the fee was paid. Correct the cause, then pay under another id: this one is spent"
 
 const nextOf = (ending: Ending, id: string | undefined, signature: string, context: Context): string => {
   if (ending.state === "expired") return "It's proven that it can't land. Sign the payment with a new blockhash"
