@@ -97,10 +97,8 @@ const runCall = async (runtime: Runtime): Promise<Ran> => {
   const stdout = outputOf(runtime)
   const format = formatOf(argv)
   const document = (value: unknown): string => jsonText(value, stdout.isTTY ? 2 : undefined)
-  let help = "Next: svc --help"
+  let call: ReturnType<typeof readCall>
   let context: Context | undefined
-  // It sends the key of the standard input.
-  let isLogin = false
   try {
     // Not a command: only the completion scripts call it, and what they pass may be incomplete.
     if (argv[0] === "__complete") {
@@ -109,19 +107,20 @@ const runCall = async (runtime: Runtime): Promise<Ran> => {
       return ran(0)
     }
     const style = styleOf(env, stdout.isTTY, stdout.isTTY ? stdout.screen?.()?.columns : undefined)
-    const call = readCall({ argv, version: manifest.version, style, write: stdout.write })
+    call = readCall({ argv, version: manifest.version, style, write: stdout.write })
     if (call === undefined) return ran(0)
-    help = `Next: svc ${call.command.name} --help`
-    isLogin = call.command.name === "auth login"
     context = contextOf(call, format, runtime)
     const outcome = await (await call.command.load())(context)
     if (outcome === undefined || typeof outcome === "number") return ran(outcome ?? 0)
     stdout.write(`${format === "text" ? outcome.text(context.style) : document(outcome.json)}\n`)
     return { code: outcome.exit ?? 0, unwritten: outcome.exit ?? 1, lasting: outcome.lasting }
   } catch (thrown) {
+    const name = call?.command.name
+    const help = `Next: svc ${name === undefined ? "" : `${name} `}--help`
     const { code, exit, message, next: usual = help, extra, rescued } = asCliError(thrown)
-    const isTables = usual === nextSteps[code]
-    const next = (isTables && !isLogin && (await environmentStep(context, code))) || usual
+    // A login sends the key of the standard input.
+    const isOfTable = usual === nextSteps[code] && name !== "auth login"
+    const next = (isOfTable && (await environmentStep(context, code))) || usual
     const said = message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message
     const step = context === undefined ? next : withKeptOptions(next, context)
     const error = withoutKeys(plain(`${said}${/[.!?)…]$/.test(said) ? "" : "."} ${step}`))

@@ -22,23 +22,23 @@ const checkEnvironment = ({ NODE_ENV = "", NODE_EXTRA_CA_CERTS: file = "" }: Env
   if (!modes.has(NODE_ENV))
     found.push(warn("settings", `NODE_ENV ${JSON.stringify(NODE_ENV)} isn't production`, "Set it to production."))
   // Node only warns of it.
-  const code = file === "" ? undefined : codeOfRead(file)
+  const { text, code } = file === "" ? {} : readText(file)
   if (code !== undefined) {
     const next = "Correct its path, or its mode: the service's user must be able to read it."
     found.push(fail("settings", `NODE_EXTRA_CA_CERTS: the file can't be read (${code})`, next))
-  } else if (file !== "" && !/^-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/m.test(readFileSync(file, "latin1"))) {
+  } else if (text !== undefined && !/^-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/m.test(text)) {
     const next = "Convert it to PEM: openssl x509 -inform der -in FILE -out FILE.pem."
     found.push(fail("settings", "NODE_EXTRA_CA_CERTS: the file has no certificate in PEM, so Node ignores it", next))
   }
   return found
 }
 
-const codeOfRead = (path: string): string | undefined => {
+/** A file's text, or the code of why it can't be read. */
+const readText = (path: string): { readonly text?: string; readonly code?: string } => {
   try {
-    readFileSync(path)
-    return undefined
+    return { text: readFileSync(path, "latin1") }
   } catch (error) {
-    return String(Object(error).code)
+    return { code: String(Object(error).code) }
   }
 }
 
@@ -46,7 +46,7 @@ const codeOfRead = (path: string): string | undefined => {
 const ownFiles = 64
 const checkOpenFiles = (connections: number): readonly Finding[] => {
   // The hard limit, to which Node raises the other. Linux alone has this file.
-  const limits = codeOfRead("/proc/self/limits") === undefined ? readFileSync("/proc/self/limits", "utf8") : ""
+  const { text: limits = "" } = readText("/proc/self/limits")
   const most = Number(/^Max open files +\S+ +(\d+)/m.exec(limits)?.[1] ?? Infinity)
   if (most >= connections + ownFiles) return []
   const text = `this process can open ${most} files, and SVC_HTTP_MAX_CONNECTIONS allows ${connections} connections`

@@ -59,10 +59,8 @@ const rejections: ReadonlySet<string> = new Set([
 const otherKeyStep = "The key is that of SVC_API_KEY. Next: unset it to use the stored key, or set it to another key"
 
 /** The next step if the API rejected the environment's key; undefined for another error or key. */
-export const environmentKeyStep = async (context: Context, code: string): Promise<string | undefined> => {
-  if (!rejections.has(code) || variable(context.env, "SVC_API_KEY") === undefined) return undefined
-  return isFromEnvironment(context, await apiUrl(context)) ? otherKeyStep : undefined
-}
+export const environmentKeyStep = async (context: Context, code: string): Promise<string | undefined> =>
+  rejections.has(code) && isFromEnvironment(context, await apiUrl(context)) ? otherKeyStep : undefined
 
 export const apiUrl = (context: Context): Promise<string> => serviceUrl("api", context)
 
