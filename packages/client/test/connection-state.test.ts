@@ -118,6 +118,15 @@ test("a connection that fails without a close event, as in Node 22, is opened ag
   expect(states).toEqual(["0 connecting", "0 away", "0.375 away", "1.125 away", "1.125 away"])
 })
 
+test("a server that ends each connection without the view, as after a key that is too large, is at last reported", async () => {
+  const { until, states } = watching(({ type }, send) => {
+    if (type === "subscribe") send("close")
+  })
+  const message = "wss://stream.example can't be reached, or refuses token, view or key"
+  await expect(until(9)).rejects.toMatchObject({ code: "network-error", message, retryable: true })
+  expect(states).toEqual(["0 connecting", "0 away", "0.375 away", "1.125 away", "1.125 away"])
+})
+
 test("a silent server that responds again is live, on the same connection", async () => {
   const { until, states, clock } = watching(({ type }, send) => {
     if (type === "subscribe") send(snapshot())

@@ -41,7 +41,7 @@ type Source = {
   readonly errors: Errors
 }
 
-/** A connection that never opened is tried this often. */
+/** A view that was never subscribed to is tried this often. */
 const mostFirstTries = 3
 const firstWaitMs = 500
 /** A record that leaves a window makes room for another, which a server sends at once. */
@@ -90,7 +90,7 @@ export async function* watchView<T>(
   /** Those since a subscription lasted. */
   let waits = 0
   let subscribedAt = Infinity
-  let everOpened = false
+  let everServed = false
   const isLeft = (): boolean => signal?.aborted === true
 
   /** A new connection, or why there is none for now. Throws SvcError where there will be none. */
@@ -120,6 +120,7 @@ export async function* watchView<T>(
       state.sortBy(sortIn(message))
     }
     const frame = frameIn(message, size)
+    everServed ||= frame !== undefined || message["op"] === "subscribed"
     const change = frame && state.apply(frame)
     // A snapshot stands for all changes before it; one that is incomplete is nothing to continue from.
     if (frame !== undefined) after = change && (frame.seq ?? (frame.op === "snapshot" ? undefined : after))
@@ -161,15 +162,15 @@ export async function* watchView<T>(
   const recover = async ({ opened, fault, cause }: Ended, token: string | undefined): Promise<void> => {
     state.interrupted()
     report({ is: "lost", error: fault })
-    everOpened ||= opened
     failures++
     // A server that fails after each subscription is asked ever less often.
     waits = clock.now() - subscribedAt < longestWaitMs ? waits + 1 : 1
     subscribedAt = Infinity
     const isTokens = fault?.code.startsWith("token-") === true
     if (fault !== undefined && !fault.retryable && !isTokens) throw fault
-    if (!everOpened && failures >= mostFirstTries) {
-      const message = `${new URL(websocketUrl).origin} can't be reached, or refuses the token`
+    if (!everServed && failures >= mostFirstTries) {
+      // Most servers end a connection without a word, as after a message that is too large.
+      const message = `${new URL(websocketUrl).origin} can't be reached, or refuses token, view or key`
       throw fault ?? errors.ownError("network-error", message, { retryable: true, cause })
     }
     // A server that does not open may have refused the token, which the WebSocket class does not tell.

@@ -36,7 +36,7 @@ export const createStream = ({ websocketUrl, session, schema, webSocket, clock =
    * The records of a view, first all of them and then after each change.
    *
    * Throws SvcError for what another attempt would not mend: `view-not-found`, `field-not-found` and `invalid-where`, a limit
-   * of the token, `snapshot-too-large`, a key that is refused, and `network-error` when the first connections all fail.
+   * of the token, `snapshot-too-large`, a key that is refused, and `network-error` when the first connections all end without the view.
    */
   async function* watch<T = unknown>(view: string, options: WatchOptions = {}): AsyncGenerator<Watched<T>, void, void> {
     const { watchView } = await import("./stream-watch.ts")
