@@ -398,7 +398,12 @@ test("a resource shows all characters of what a publisher wrote, as the tools do
   expect(JSON.parse(text)).toEqual(wide)
 })
 
-test("publish_stack reads no device or file without a size, and shows nothing of a file", async () => {
+test("publish_stack asks a person for a person's key, reads no device or file without a size, and shows nothing of a file", async () => {
+  const { code, hint } = await mcp.fails("publish_stack", { stack: "wide", ast_path: "/" })
+  expect([code, hint]).toEqual([
+    "missing-credentials",
+    expect.stringMatching(/^Nothing was done. Ask a person to store/),
+  ])
   const person = await startMcp(await tool.file(), { ...env, SVC_API_KEY: key.replace("_ak_", "_sk_") })
   for (const ast_path of ["/", "/dev/zero", "/proc/self/pagemap", "/proc/self/environ"]) {
     expect(await person.fails("publish_stack", { stack: "wide", ast_path })).toMatchObject({ code: "unreadable-file" })

@@ -49,7 +49,7 @@ export const shortened = (text: string): string => (text.length > longestText ? 
 
 const askOperator = "Ask a person to tell the operator what the message says."
 // The environment's key, which a client may set, is the one in use.
-const otherKey = "svc auth login < KEY-FILE, or SVC_API_KEY where the client sets it"
+export const otherKey = "svc auth login < KEY-FILE, or SVC_API_KEY where the client sets it"
 const askForKey = `Ask a person to store another key: ${otherKey}.`
 const orOperator = "If it fails again, ask a person to tell the operator what the message says."
 const checkUrls = "Ask a person to check this copy's URLs: svc env."
@@ -61,7 +61,7 @@ const cannotWrite =
 
 /** The next step for an agent that has only the tools, for codes whose other advice is for a shell, a file or a program. */
 export const hints: Readonly<Record<string, string>> = {
-  "missing-credentials": `Nothing was done. Call account with sign_up: true. Only to publish, ask a person to store a svc_sk_ key: ${otherKey}.`,
+  "missing-credentials": "Nothing was done. Call account with sign_up: true.",
   "invalid-authorization-format": askForKey,
   "invalid-api-key": `Ask a person to store another key of the account (${otherKey}) or, for a new agent, to run svc auth signup --force.`,
   "expired-api-key": `The key has expired. ${askForKey}`,

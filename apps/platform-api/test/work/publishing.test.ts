@@ -187,7 +187,7 @@ onBothDatabases("publishing stacks", (kind) => {
     expect(await rows()).toHaveLength(2)
     await owner.call("PUT", `/api/specs/${spec.id}`, { shared_with: [agent.slug] })
     expect(await rows()).toEqual(before)
-    await owner.call("PUT", `/api/specs/${spec.id}`, { shared_with: [] })
+    await owner.call("PUT", `/api/specs/${spec.id}`, { shared_with: null })
     await expect.poll(seen).toEqual([404, 404, 404, 404])
     // However many agents there are, each statement is about one.
     await owner.call("PUT", `/api/specs/${spec.id}`, { shared_with: [agent.slug, other.slug] })

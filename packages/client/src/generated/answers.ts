@@ -389,7 +389,7 @@ export type SpecChanges = {
   readonly websocket_url?: string | null | undefined
   /** Who can read it: everybody, everybody with a key, or you and those in shared_with */
   readonly visibility?: "public" | "global" | "private" | null | undefined
-  /** Slugs of agents that can read it while it is private */
+  /** Slugs of agents that can read it while it is private; null or [] for none */
   readonly shared_with?: readonly string[] | null | undefined
   /** Deprecates the stack; null ends the deprecation */
   readonly deprecated?:

@@ -8,7 +8,7 @@ import { askCheck, ownOrFree, publish, readAst, specOf } from "../../publish/pus
 import { type Api, platformOf } from "../../services/api.ts"
 import { largestFile } from "../../settings/files.ts"
 import { apiOfOwner } from "../../settings/key.ts"
-import { fitting, shortened } from "../result.ts"
+import { fitting, otherKey, shortened } from "../result.ts"
 import { defineTool } from "../tool.ts"
 
 /** Files of /proc have size 0, whatever is in them, and a pipe may never end. */
@@ -60,7 +60,12 @@ export const publishingTools = [
     annotations: { destructiveHint: true },
     run: async ({ context }, { stack, ast_path: path, message, allow_breaking: isAllowed = false }) => {
       const given = context({ flags: new Set(isAllowed ? ["allow-breaking"] : []) })
-      const api = await apiOfOwner(given)
+      // For all other tools an agent's key will do.
+      const askForKey = onCode("missing-credentials", (error) => {
+        const hint = `Nothing was done. Ask a person to store a person's key: ${otherKey}.`
+        throw new ToolError(error.code, error.message, hint)
+      })
+      const api = await apiOfOwner(given).catch(askForKey)
       await checkFile(path)
       const ast = await readAst(path)
       await ownOrFree(api, stack)

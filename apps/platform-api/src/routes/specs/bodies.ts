@@ -34,7 +34,10 @@ export const specChange = z.strictObject({
   description: prose(4096).meta({ description: "A description for readers" }).nullish(),
   websocket_url: websocketUrl.nullish(),
   visibility: visibility.optional(),
-  shared_with: sharedWith,
+  shared_with: sharedWith
+    .nullable()
+    .transform((slugs) => (slugs === null ? [] : slugs))
+    .meta({ description: "Slugs of agents that can read it while it is private; null or [] for none" }),
   deprecated: nullAsAbsent(
     z.strictObject({
       message: prose(1024).min(1).meta({ description: "The message for readers" }),
