@@ -18,19 +18,19 @@ type KeyHolder = "agent" | "person" | "publishable"
 /** Who may call a group of routes, and the limit that requests count against (see `limitOf` in guard.ts). */
 export type Policy = {
   readonly callers: readonly KeyHolder[]
-  readonly limit: "account" | "sessions"
+  readonly limit: "key" | "sessions"
   /** What an agent does instead, if its keys are rejected. */
   readonly agentHint?: string
 }
 
 export const policies = {
-  agentAccount: { callers: ["agent"], limit: "account" },
-  ownRecords: { callers: ["agent", "person"], limit: "account" },
+  agentAccount: { callers: ["agent"], limit: "key" },
+  ownRecords: { callers: ["agent", "person"], limit: "key" },
   sessions: { callers: ["agent", "person", "publishable"], limit: "sessions" },
-  people: { callers: ["person"], limit: "account" },
+  people: { callers: ["person"], limit: "key" },
   peoplesKeys: {
     callers: ["person"],
-    limit: "account",
+    limit: "key",
     agentHint: "An agent's keys are at /api/agents/me/keys.",
   },
 } as const satisfies Record<string, Policy>
@@ -68,9 +68,9 @@ export type AppEnv = HttpEnv & {
 /** Session tokens per minute for a key and a client address. */
 export const sessionsPerMinute = 60
 
-/** What a request counts against: at most so many of an account, a key or an address in any minute; 0 means no limit. */
+/** What a request counts against: at most so many of a key or an address in any minute; 0 means no limit. */
 export const limitOn = (
-  group: "registry" | "keyed-registry" | "account" | "sessions" | "failed-auth",
+  group: "registry" | "keyed-registry" | "key" | "sessions" | "failed-auth",
   key: string,
   limit: number,
 ): Bucket => ({ table: group, group, key, limit })
@@ -88,19 +88,19 @@ export type Caller = {
 }
 
 /** Whose key this is: known once it was looked up, and remembered for the requests that are refused before that. */
-const nameAccount = (c: Context<AppEnv>): void => {
+const nameAccount = (c: Context<AppEnv>, bucket: string): void => {
   const { overLimit } = c.get("dependencies")
-  const key = readKey(c.req.header("authorization"))
-  const account = "refused" in key ? undefined : (c.get("account") ?? overLimit.get(key.hash))
-  if ("refused" in key || account === undefined) return
+  const account = c.get("account") ?? overLimit.get(bucket)
+  if (account === undefined) return
   c.set("account", account)
-  overLimit.set(key.hash, account)
+  overLimit.set(bucket, account)
 }
 
 /** Sets the rate limit headers. Throws rate-limit-exceeded. */
-const tell = (c: Context<AppEnv>, { group, limit }: Bucket, decision: Decision): void => {
+const tell = (c: Context<AppEnv>, { group, key, limit }: Bucket, decision: Decision): void => {
   const { allowed, remaining, retryAfterSeconds, resetSeconds } = decision
-  if (group !== "registry" && remaining === 0) nameAccount(c)
+  // All buckets but one are a key's.
+  if (group !== "registry" && remaining === 0) nameAccount(c, key)
   c.header("RateLimit-Policy", `"default";q=${limit};w=60`)
   c.header("RateLimit", `"default";r=${remaining};t=${Math.min(resetSeconds, 60)}`)
   if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
@@ -111,8 +111,8 @@ export const countRequest = async (c: Context<AppEnv>, bucket: Bucket): Promise<
   if (bucket.limit > 0) tell(c, bucket, await c.get("dependencies").limits.take([bucket]))
 }
 
-/** What is known of a key when its requests are counted: before it is looked up, only the account of one over its limit. */
-export type CountedKey = Pick<Principal, "keyHash" | "keyClass"> & { readonly account: string | undefined }
+/** What is known of a key when its requests are counted. */
+export type CountedKey = Pick<Principal, "keyHash" | "keyClass">
 
 /** The sender of a request, or why the key was ignored. */
 type Identified =
@@ -120,7 +120,7 @@ type Identified =
   | (Omit<Refusal, "refused"> & { readonly refused: ErrorCode; readonly retryAfterSeconds?: number })
 
 /**
- * Identifies the sender of a request. Two cases need no query: a key that has used up its limit (throws
+ * Identifies the sender of a request. Two cases need no query: a key that has used up its own limit (throws
  * rate-limit-exceeded), and a key that this service most likely never made, if failed authentications from the address
  * have used up theirs. Past that limit, a failed authentication gets rate-limit-exceeded instead of its own code. A
  * valid key is never rejected because of other failures from its address. Throws DatabaseUnavailable.
@@ -130,11 +130,10 @@ export const identify = async (
   c: Context<AppEnv>,
   limitOf: (key: CountedKey) => Bucket | undefined,
 ): Promise<Identified> => {
-  const { limits, findKey, overLimit, wallClock, config, metrics } = c.get("dependencies")
+  const { limits, findKey, wallClock, config, metrics } = c.get("dependencies")
   const failures = limitOn("failed-auth", addressBucket(c.get("clientAddress")), config.perMinute.failedAuth)
   const look = (key: SentKey): Promise<Principal | Refusal> => {
-    const keyClass = prefixKind(key.text) === "pk" ? "publishable" : "secret"
-    const own = limitOf({ keyHash: key.hash, keyClass, account: overLimit.get(key.hash) })
+    const own = limitOf({ keyHash: key.hash, keyClass: prefixKind(key.text) === "pk" ? "publishable" : "secret" })
     const known = own !== undefined && own.limit > 0 ? limits.peek(own) : undefined
     if (own !== undefined && known?.allowed === false) tell(c, own, known)
     const isSuspect = failures.limit > 0 && !limits.peek(failures).allowed
@@ -160,11 +159,10 @@ export const identify = async (
 export const ofClient = (c: Context<AppEnv>, keyHash: string): string =>
   `${keyHash} ${addressBucket(c.get("clientAddress"))}`
 
-/** An account makes as many keys as it likes, so what all its keys may do together is limited. */
-const limitOf = (c: Context<AppEnv>, policy: Policy, { keyHash, account }: CountedKey): Bucket =>
+const limitOf = (c: Context<AppEnv>, policy: Policy, keyHash: string): Bucket =>
   policy.limit === "sessions"
     ? limitOn("sessions", ofClient(c, keyHash), sessionsPerMinute)
-    : limitOn("account", account ?? keyHash, c.get("dependencies").config.perMinute.requests)
+    : limitOn("key", keyHash, c.get("dependencies").config.perMinute.requests)
 
 const refusal = ({ refused, ...options }: Exclude<Identified, Principal>) => errors.fail(refused, options)
 
@@ -173,12 +171,12 @@ export const authenticated = (policy: Policy): MiddlewareHandler<AppEnv> =>
   documented({ sets: rateLimited }, async (c, next) => {
     const { database, useTracker } = c.get("dependencies")
     const queries = database.within(requestMs)
-    const ofKey = (key: CountedKey) => limitOf(c, policy, key)
+    const ofKey = ({ keyHash }: CountedKey) => limitOf(c, policy, keyHash)
     const principal = await identify(c, ofKey)
     if ("refused" in principal) throw refusal(principal)
     const refused = refusedBy(policy, principal)
     if (refused !== undefined) throw refused
-    await countRequest(c, ofKey({ ...principal, account: accountName(principal) }))
+    await countRequest(c, ofKey(principal))
     const noted = useTracker.note(principal)
     if (noted !== true && !(await noted)) throw refusal({ refused: "invalid-api-key" })
     c.set("queries", queries)

@@ -45,7 +45,7 @@ const ignoredKey = (c: Context<AppEnv>, ignored: ErrorCode) => ({ ...anyone(c), 
 /** The holder of the key. An invalid key is ignored. If the key can't be checked, the request fails. */
 const holder = async (c: Context<AppEnv>): Promise<Caller> => {
   const { config, registry, useTracker } = c.get("dependencies")
-  const limitOf = ({ keyHash, keyClass }: Pick<CountedKey, "keyHash" | "keyClass">) =>
+  const limitOf = ({ keyHash, keyClass }: CountedKey) =>
     limitOn(
       "keyed-registry",
       keyClass === "publishable" ? ofClient(c, keyHash) : keyHash,
