@@ -74,7 +74,6 @@ export const startService = async (runtime: Runtime) => {
   const refresh = async (): Promise<void> => {
     await registry.refresh()
     refreshedAt = now()
-    // Makes up for a lost notification.
     await changes.poll(registry.revision())
   }
   await refresh()
@@ -137,10 +136,7 @@ export const startService = async (runtime: Runtime) => {
     randomId,
   })
   server.handle(app.fetch)
-  database.listen(registryChannel, () => {
-    changes.poll().catch(() => {})
-    refresh().catch(() => {})
-  })
+  database.listen(registryChannel, () => void refresh().catch(() => {}))
   database.listen(keyChannel, () => void keyWatch.check())
   const unusedDays = config.agentUnusedDays
   const stopBackgroundTasks = startBackgroundTasks(log, [

@@ -131,15 +131,16 @@ type Follower = { readonly reader: Audience; readonly tell: (event: Uint8Array, 
 /** A change as readers of the stream get it. */
 export const changeEvent = (change: StoredChange): Uint8Array => eventOf(change.id, change.kind, presentChange(change))
 
-/** Sends changes to followers as they are committed. Throws DatabaseUnavailable. */
+/** Sends changes to followers once the registry serves them. Throws DatabaseUnavailable. */
 export const createChangeFeed = async (database: Database) => {
   const followers = new Set<Follower>()
   let position = (await readChanges(database, undefined, { limit: 1 })).next
-  let looked = position
+  let [served, looked] = [position, position]
 
   const read = coalesce(async () => {
     for (let isFull = true; isFull;) {
-      const { changes, more } = await readChanges(database, undefined, { after: position, limit: rowsAtOnce })
+      const page = { after: position, through: served, limit: rowsAtOnce }
+      const { changes, more } = await readChanges(database, undefined, page)
       isFull = more
       for (const row of changes) {
         position = row.id
@@ -160,13 +161,14 @@ export const createChangeFeed = async (database: Database) => {
       return () => void followers.delete(follower)
     },
     /**
-     * Reads new changes once for all followers. Call it with every notification.
-     * @param revision the registry's, if known: nothing is read if it was handled before
+     * Reads new changes once for all followers.
+     * @param revision what the registry serves: a follower that reads a stack must find what its change says
      */
-    poll: async (revision?: number): Promise<void> => {
-      if (revision !== undefined && revision <= looked) return
+    poll: async (revision: number): Promise<void> => {
+      if (revision <= looked) return
+      served = Math.max(served, revision)
       await read()
-      looked = Math.max(looked, revision ?? 0, position)
+      looked = Math.max(looked, revision)
     },
   }
 }

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest"
 import { changeKinds } from "../../src/db/schema/index.ts"
 import { deprecate, unpublish } from "../../src/operator/publish.ts"
-import { forgetChanges, mostLookedThrough } from "../../src/registry/changes.ts"
+import { createChangeFeed, forgetChanges, mostLookedThrough } from "../../src/registry/changes.ts"
+import { createRegistry } from "../../src/registry/registry.ts"
 import { beforeTests, besides, publishStack, serviceInTest, testService } from "../service.ts"
 import { broken, first, grown, newPerson } from "../work/person.ts"
 import { changesAfter, followChanges, type SeenChange } from "./following.ts"
@@ -155,6 +156,22 @@ test("an operator's action is a change too; repeating it isn't", async () => {
   expect(short(await changesAfter(service, before, { key: owner.key }))).toEqual([["ours", "published", 4]])
   await expect(release(first, {}, "changes")).rejects.toMatchObject({ code: "invalid-name" })
   expect((await owner.call("POST", "/api/specs", { name: "changes" })).code).toBe("invalid-request")
+})
+
+test("a change is told once the registry serves it", async () => {
+  await besides(service.databaseUrl, async (database) => {
+    const [registry, feed] = [createRegistry(database), await createChangeFeed(database)]
+    const told: string[] = []
+    feed.follow({ reader: "public", tell: (_, { stack }) => void told.push(stack) })
+    await publishStack(service, "served-soon", first)
+    await registry.refresh()
+    await publishStack(service, "served-later", first)
+    await feed.poll(registry.revision())
+    expect(told).toEqual(["served-soon"])
+    await registry.refresh()
+    await feed.poll(registry.revision())
+    expect(told).toEqual(["served-soon", "served-later"])
+  })
 })
 
 test("every kind in the list occurs", async () => {
