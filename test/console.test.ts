@@ -553,6 +553,17 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     expect(await changes.locator("a[href='/stacks/wallets']").count()).toBe(0)
   })
 
+  test("a deprecated stack says why, and what follows it", async () => {
+    await signIn(person)
+    await page.route(/\/api\/specs\/1$/, async (route) => {
+      const response = await route.fetch()
+      const deprecated = { message: "It ends in May.", successor: "transfers", since: "2026-11-30T00:00:00.000Z" }
+      await route.fulfill({ response, json: { ...(await response.json()), deprecated } })
+    })
+    await page.goto(consoleAt("specs/1"))
+    expect(await page.locator(".note.care").innerText()).toMatch(/^It ends in May\.\s+Use transfers\.$/)
+  })
+
   test("the manual's table has the console's views, and an address that is none of them opens none", async () => {
     await signIn(person)
     const manual = await (await fetch(`${instance.docsUrl}/console.md`)).text()
@@ -857,6 +868,10 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
         expect(text.length, `${view} ${status}`).toBeLessThan(12_000)
         expect(text, `${view} ${status}`).not.toContain("\u202E")
         expect(await page.locator(`${root} :is(img, script, a[href^=javascript])`).count()).toBe(0)
+        for (const width of [320, 1280]) {
+          await page.setViewportSize({ width, height: 800 })
+          expect(await tooWide(page), `${view} ${status} ${width}`).toEqual([])
+        }
       }
     }
     await page.goto(consoleAt("keys"))

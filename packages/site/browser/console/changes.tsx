@@ -74,12 +74,12 @@ export const ChangesView = () => {
     const text = brief(stack, 64)
     if (stacks?.find(isIt)?.visibility === "public")
       return <a href={`${root}/stacks/${encodeURIComponent(stack)}`}>{text}</a>
-    return spec === undefined ? text : <a href={`#/specs/${spec.id}`}>{text}</a>
+    return spec === undefined ? <span class="written">{text}</span> : <a href={`#/specs/${spec.id}`}>{text}</a>
   }
   const rows = (changes ?? []).map((change) => [
     when(change.at),
     linked(change.stack),
-    textOf(change),
+    <span class="written">{textOf(change)}</span>,
     change.verdict === "breaking" ? <span class="badge warn">breaking</span> : (change.verdict ?? ""),
   ])
   return (

@@ -85,7 +85,7 @@ export const UsageView = () => {
     keys.map(({ id, name, ...counts }, index) => [
       index === 0 ? date : "",
       <>
-        {brief(name, 64)} <span class="muted">{id}</span>
+        <span class="written">{brief(name, 64)}</span> <span class="muted">{id}</span>
       </>,
       ...counted.map((one) => counts[one]),
     ]),

@@ -38,8 +38,8 @@ export const SpecView = ({ id }: { readonly id: number }) => {
   const rows = (versions.items ?? []).map(({ version_number: number, state_name: state, message, created_at: at }) => [
     String(number),
     when(at),
-    brief(state, 64),
-    brief(message ?? "", 200),
+    <span class="written">{brief(state, 64)}</span>,
+    <span class="written">{brief(message ?? "", 200)}</span>,
     number === 1 ? (
       ""
     ) : (
@@ -58,6 +58,13 @@ export const SpecView = ({ id }: { readonly id: number }) => {
             <span class="badge">{brief(spec.visibility, 40)}</span>
             {spec.deprecated !== undefined && <span class="badge warn">deprecated</span>}
           </p>
+          {spec.deprecated !== undefined && (
+            <p class="note care">
+              {brief(spec.deprecated.message)}
+              <br />
+              {spec.deprecated.successor !== undefined && `Use ${brief(spec.deprecated.successor, 64)}.`}
+            </p>
+          )}
           <p>{brief(spec.description ?? "")}</p>
           <p class="muted">
             Stream: {spec.websocket_url === null ? "set by the operator" : brief(spec.websocket_url, 200)}. Created{" "}

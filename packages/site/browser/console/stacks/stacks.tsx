@@ -15,7 +15,7 @@ const Specs = () => {
   const list = useList<Spec>(specsPath, lookMs)
   const rows = (list.items ?? []).map((spec) => [
     <a href={`#/specs/${spec.id}`}>{brief(spec.name, 64)}</a>,
-    brief(spec.description ?? "", 200),
+    <span class="written">{brief(spec.description ?? "", 200)}</span>,
     spec.latest_version === 0 ? "none" : String(spec.latest_version),
     <>
       {brief(spec.visibility, 40)}
