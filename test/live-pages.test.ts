@@ -19,6 +19,8 @@ let page: Page
 
 const at = (path: string): string => `${instance.docsUrl}${path}`
 const panel = "[id='frame.live']"
+/** What a made-up response needs so that the page can read it. */
+const open = { "access-control-allow-origin": "*", "access-control-expose-headers": "*" }
 const status = () => page.locator(`${panel} [role=status]`)
 const rows = () => page.locator(`${panel} tbody tr`)
 const told = (text: string | RegExp) => status().filter({ hasText: text }).waitFor()
@@ -81,6 +83,35 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
     expect(await rows().first().innerText()).toBe(held)
     await page.getByRole("button", { name: "Resume" }).click()
     await told("Live.")
+  })
+
+  test("a chart of one moment names times of that minute", async () => {
+    const other = await browser.openAs()
+    await other.addInitScript(() => {
+      const drawn: string[] = []
+      CanvasRenderingContext2D.prototype.fillText = (text) => void drawn.push(text)
+      Object.assign(globalThis, { drawn })
+    })
+    const data = { id: { signature: "one" }, amount: { sol: 1 }, context: { block_time: "1796076294" } }
+    const frames = [
+      `{"op":"subscribed","view":"SolTransfer/latest","mode":"list"}`,
+      JSON.stringify({
+        mode: "list",
+        entity: "SolTransfer/latest",
+        op: "snapshot",
+        complete: true,
+        data: [{ key: "one", data }],
+      }),
+    ]
+    await other.routeWebSocket(/.*/, (socket) => socket.onMessage(() => frames.forEach((frame) => socket.send(frame))))
+    await other.goto(at("/stacks/transfers"))
+    await other.getByText("1 point as text").waitFor()
+    const times = () =>
+      other.evaluate(() =>
+        (globalThis as unknown as { drawn: string[] }).drawn.filter((text) => /\d:\d\d:\d\d/.test(text)),
+      )
+    await expect.poll(async () => new Set(await times()).size).toBeGreaterThan(3)
+    await other.close()
   })
 
   test("on a touch screen every control of the live panel is at least 40 px high", async () => {
@@ -244,6 +275,29 @@ describe.skipIf(noBrowser)("live pages in a browser", () => {
     await told("can't show the registry's response about transfers")
     expect(await status().innerText()).toContain("r-odd")
     await page.unrouteAll()
+    await page.route(`${instance.apiUrl}/api/registry/transfers/schema**`, (route) => route.fulfill({ headers: open }))
+    await page.reload()
+    await told(/tell the operator\.$/)
+    await page.unrouteAll()
+  })
+
+  test("a registry that asks to wait is quoted, and isn't asked again before", async () => {
+    const other = await browser.openAs()
+    await other.clock.install()
+    const asked: string[] = []
+    const json = { error: "Too many requests.", code: "rate-limit-exceeded", retryable: true }
+    await other.route(`${instance.apiUrl}/**`, (route) => {
+      asked.push(new URL(route.request().url()).pathname)
+      return route.fulfill({ status: 429, json, headers: { ...open, "retry-after": "3600" } })
+    })
+    await other.goto(at("/stacks/transfers"))
+    await other.getByText("Too many requests. This page goes on by itself.").waitFor()
+    await other.clock.runFor(10_000)
+    const readings = () => asked.filter((path) => /schema|livez/.test(path)).length
+    expect(readings(), asked.join(" ")).toBe(1)
+    await other.clock.runFor(3_600_000)
+    await expect.poll(readings).toBeGreaterThan(1)
+    await other.close()
   })
 
   test("a hostile record is shown as text: markup, 10 kB strings, numbers past 2^53, names of object members", async () => {

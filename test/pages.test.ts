@@ -100,7 +100,7 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     await options.filter({ hasText: "Nothing found" }).waitFor()
     await page.route("**/mcp", (route) => route.fulfill({ status: 503, json: { error: { code: -32000 } } }))
     await page.keyboard.type(" yyyy")
-    await options.filter({ hasText: "The search can't be reached" }).waitFor()
+    await options.filter({ hasText: "The search failed. Press Enter to try again" }).waitFor()
     await page.unrouteAll()
     tab.console()
     await page.keyboard.press("Control+k")
@@ -179,6 +179,26 @@ describe.skipIf(noBrowser)("the pages in a browser", () => {
     const missing = await page.goto(at("/stacks/token-swap"))
     expect(missing?.status()).toBe(404)
     expect(await page.locator("article, main").locator("a", { hasText: "token-swaps" }).count()).toBeGreaterThan(0)
+  })
+
+  test("a publisher's long words take no column of the list of stacks away", async () => {
+    await page.route(at("/stacks"), async (route) => {
+      const response = await route.fetch()
+      const body = (await response.text()).replaceAll(
+        /SOL transfers|SolTransfer|>transfers(?=<)/g,
+        `$&${"x".repeat(300)}`,
+      )
+      await route.fulfill({ response, body })
+    })
+    for (const width of [320, 768, 1280]) {
+      await page.setViewportSize({ width, height: 800 })
+      await page.goto(at("/stacks"))
+      expect(await page.locator("main").innerText()).toContain("xxx")
+      expect(await tooWide(page), String(width)).toEqual([])
+    }
+    await page.unrouteAll()
+    await page.setViewportSize({ width: 1280, height: 720 })
+    tab.console()
   })
 
   test("on a stack's page a publishable key shows a transfer arrive, and a secret key is rejected before it is sent", async () => {

@@ -1,3 +1,4 @@
+import { SvcError } from "@svc/client"
 import { useEffect, useState } from "preact/hooks"
 import { withoutUnseen } from "@svc/common/foreign-text"
 import { goesOn } from "../connection.tsx"
@@ -64,13 +65,13 @@ type Props = { readonly place: Place; readonly isSmall: boolean; readonly take: 
 /** Live records of a stack, as they come. `isSmall`: one view, without choices. */
 export const Panel = ({ place, isSmall, take }: Props) => {
   const { api, base, stack, stream } = place
-  const [source, setSource] = useState<Source | UnreadableSource | "missing" | "away">()
+  const [source, setSource] = useState<Source | UnreadableSource | SvcError | "missing">()
   const [apiKey, setApiKey] = useState(place.viewerKey)
   const address = useAddress()
   useEffect(() => {
     const leaving = new AbortController()
     const read = async (): Promise<void> => {
-      const found = await readSource(place, () => setSource("away"), leaving.signal)
+      const found = await readSource(place, setSource, leaving.signal)
       if (leaving.signal.aborted) return
       setSource(found ?? "missing")
     }
@@ -78,7 +79,7 @@ export const Panel = ({ place, isSmall, take }: Props) => {
     return () => leaving.abort()
   }, [])
 
-  const known = typeof source === "object" && !(source instanceof UnreadableSource) ? source : undefined
+  const known = typeof source === "object" && !(source instanceof Error) ? source : undefined
   const asked = isSmall ? "" : address.chosen("view")
   const chosen = known?.views.find(({ id }) => id === asked)
   const view = chosen ?? known?.views.find(({ id }) => id === (place.view ?? known.first))
@@ -97,17 +98,25 @@ export const Panel = ({ place, isSmall, take }: Props) => {
 
   if (source === undefined) return <p class="muted">Connecting…</p>
   if (source === "missing") return <p class="muted">The registry has no stack {stack}.</p>
-  if (source === "away")
+  if (source instanceof SvcError)
     return (
       <p role="status">
-        {partNames.platform} {goesOn}
+        {source.status >= 400 && source.status < 500 ? source.message : partNames.platform} {goesOn}
       </p>
     )
   if (source instanceof UnreadableSource)
     return (
       <p role="status">
         This page can't show the registry's response about {stack}. Reload the page. If it fails again, tell the
-        operator the request's id: <code>{source.message}</code>
+        operator
+        {source.message === "" ? (
+          "."
+        ) : (
+          <>
+            {" "}
+            the request's id: <code>{source.message}</code>
+          </>
+        )}
       </p>
     )
   if (!isHere) return <p class="muted">The stream of this stack is elsewhere: {source.websocketUrl}</p>

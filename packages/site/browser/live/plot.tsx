@@ -49,9 +49,9 @@ const daily = {
   incrs: [1, 2, 7, 14, 28].map((days) => days * daySeconds),
 }
 
-/** A single moment, which the library would spread over days, stands in the middle of a minute. Without a point there is no time to show. */
-const moments = (_: uPlot, least: number | null, most: number | null): uPlot.Range.MinMax =>
-  least !== null && least === most ? [least - 30, least + 30] : [least, most]
+/** A single moment stands in the middle of a minute: `most` is already the library's own, years later. Without a point there is no time to show. */
+const moments = ({ data: [at] }: uPlot, least: number | null, most: number | null): uPlot.Range.MinMax =>
+  least !== null && least === at.at(-1) ? [least - 30, least + 30] : [least, most]
 
 const optionsFor = (place: HTMLElement, { names, colors, height, isLog, isDaily }: Drawn): uPlot.Options => {
   const format = isDaily ? day : timeOfDay

@@ -38,7 +38,7 @@ export class UnreadableSource extends Error {}
  */
 export const readSource = async (
   { api, stack }: Place,
-  onAway: () => void,
+  onAway: (error: SvcError) => void,
   signal: AbortSignal,
 ): Promise<Source | undefined> => {
   let requestId = ""
@@ -54,10 +54,10 @@ export const readSource = async (
     } catch (error) {
       if (!(error instanceof SvcError) || error.status === 200) throw new UnreadableSource(requestId)
       if (error.status === 404) return undefined
-      onAway()
+      onAway(error)
+      await systemClock.sleep(Math.max(retryMs, error.retryAfterMs ?? 0), signal)
       // Asked every two seconds rather than once and waited for.
-      do await systemClock.sleep(retryMs, signal)
-      while (!signal.aborted && !(await reaches(`${api}/livez`)))
+      while (!signal.aborted && !(await reaches(`${api}/livez`))) await systemClock.sleep(retryMs, signal)
     }
   }
   return undefined

@@ -75,7 +75,7 @@ export const addSuggestions = (form: HTMLFormElement, input: HTMLInputElement): 
     hrefs = results.length === 0 ? [`${root}/search?q=${encodeURIComponent(query)}`] : results.map(linkTo)
     const titleOf = ({ title, section }: Found): string => (section === title ? title : `${title} › ${section}`)
     const options = results.map((one, index) => option(index, titleOf(one), one.snippet))
-    const none = found === undefined ? "The search can't be reached" : "Nothing found"
+    const none = found === undefined ? "The search failed. Press Enter to try again" : "Nothing found"
     list.replaceChildren(...(options.length === 0 ? [option(0, none, "")] : options))
     list.hidden = false
     set({ "aria-expanded": "true" })
