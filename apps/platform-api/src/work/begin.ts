@@ -20,7 +20,8 @@ export const beginBuild = async (tx: Orm, build: NewBuild, at: Date): Promise<nu
   return id
 }
 
-const checkWaiting = async (tx: Orm, kind: "build" | "run", ownerId: number, limit: number): Promise<void> => {
+/** Throws limit-reached. */
+export const checkWaiting = async (tx: Orm, kind: "build" | "run", ownerId: number, limit: number): Promise<void> => {
   if ((await countJobs(tx, kind, ownerId)) < limit) return
   const path = kind === "build" ? "/api/builds" : "/api/automation/runs"
   throw errors.fail("limit-reached", {

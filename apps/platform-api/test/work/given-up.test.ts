@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
 import { sql } from "../../src/db/database.ts"
-import { claimJob, holdJob, type Job, mostClaims } from "../../src/work/queue/jobs.ts"
+import { moveRun } from "../../src/work/events.ts"
+import { claimJob, dropJob, holdJob, type Job, mostClaims } from "../../src/work/queue/jobs.ts"
 import { beforeTests, serviceInTest, testService } from "../service.ts"
 import { first, newPerson } from "./person.ts"
 
@@ -40,8 +41,13 @@ test("a job that crashes its process three times fails with the reason; progress
   expect((await person.endOfRun(next.id)).status).toBe("succeeded")
 })
 
-test("a person's unfinished runs are limited, and a retry counts too", async () => {
+test("a person's unfinished runs are limited, and one that is retried or resumed counts too", async () => {
   const spec = await person.newSpec("many")
+  const approved = await person.publish(spec.id, first)
+  await service.database().transaction(async (tx) => {
+    for (const status of ["running", "waiting"] as const) await moveRun(tx, approved.id, status, new Date())
+    await dropJob(tx, "run", approved.id)
+  })
   const runs = []
   for (let n = 0; n < 3; n++) runs.push(await person.publish(spec.id, first))
   const body = { workflow: "publish", spec_id: spec.id, ast_payload: first }
@@ -53,6 +59,7 @@ test("a person's unfinished runs are limited, and a retry counts too", async () 
   expect((await person.call("POST", `/api/automation/runs/${runs[0].id}/cancel`)).status).toBe(202)
   await person.publish(spec.id, first)
   expect(await person.code("POST", `/api/automation/runs/${runs[0].id}/retry`)).toBe("limit-reached")
+  expect(await person.code("POST", `/api/automation/runs/${approved.id}/resume`)).toBe("limit-reached")
 })
 
 test("the next job is found by indexes, however many wait", async () => {

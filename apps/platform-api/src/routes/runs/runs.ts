@@ -11,7 +11,7 @@ import type { PreparedVersion, ReadAst } from "../../compiler/tasks.ts"
 import { type ErrorCode, errors, wrongField } from "../../errors.ts"
 import { ownRun, ownSpec } from "../../records/own.ts"
 import { addVersion, versionOrLatest } from "../../records/spec-versions.ts"
-import { beginRun, stepsDone } from "../../work/begin.ts"
+import { beginRun, checkWaiting, stepsDone } from "../../work/begin.ts"
 import { moveRun, runStepNames } from "../../work/events.ts"
 import { addJob, wakeRun } from "../../work/queue/jobs.ts"
 import { readBuild, type RunRow } from "../../work/records.ts"
@@ -170,12 +170,14 @@ const operation = (
   })
 }
 
-operation("resume", "Resume a run", "resumed", ["waiting"], async (run, { tx, at }) => {
+const resume = async (run: RunRow, { tx, at }: Change, limit: number): Promise<number> => {
+  await checkWaiting(tx, "run", run.ownerId, limit)
   await moveRun(tx, run.id, "running", at)
   await tx.update(runs).set({ approvedAt: at }).where(eq(runs.id, run.id))
   await addJob(tx, "run", run.id, run.ownerId, run.specId)
   return run.id
-})
+}
+operation("resume", "Resume a run", "resumed", ["waiting"], resume, "limit-reached")
 const retry = async (run: RunRow, { tx, at, userId }: Change, limit: number): Promise<number> => {
   const [again] = await tx.select({ id: runs.id }).from(runs).where(eq(runs.retryOfId, run.id)).limit(1)
   if (again !== undefined)
