@@ -11,7 +11,7 @@ export const onPaper = async (page: Page): Promise<readonly string[]> => {
       if (width === 0 || height === 0) return []
       const { position, overflowY } = getComputedStyle(one)
       const faults = [
-        one.matches("nav, header, form, input, button") && "a control",
+        one.matches("nav, header, form, input, select, button") && "a control",
         (position === "sticky" || position === "fixed") && position,
         overflowY !== "visible" && one.scrollHeight > one.clientHeight + 1 && "cut",
         right > innerWidth + 1 && `ends at ${right}`,
