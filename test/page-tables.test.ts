@@ -11,7 +11,7 @@ import released from "../scripts/released.json" with { type: "json" }
 import { fieldsOf, type Schema } from "../apps/docs-server/scripts/reference/fields.ts"
 import { lookupIn, openApiDocument } from "../apps/docs-server/scripts/reference/operation-page.ts"
 import { tools } from "../apps/docs-server/src/mcp/tools.ts"
-import { jobs, visibilities } from "../apps/platform-api/src/db/schema/index.ts"
+import { jobs, runTriggers, stepStatuses, verdicts, visibilities } from "../apps/platform-api/src/db/schema/index.ts"
 import { errors as platformErrors } from "../apps/platform-api/src/errors.ts"
 import { jobOutcomes, jobStates } from "../apps/platform-api/src/metrics.ts"
 import { lifeCycles } from "../apps/platform-api/src/records/transitions.ts"
@@ -229,6 +229,9 @@ test.each([
   ["clients of svc mcp --config", ["command-line.md", "mcp-server.md"], clientNames],
   ["shells", ["command-line.md", "../../cli/README.md", "../../cli/src/commands/setup.ts"], shells],
   ["error codes of a run", ["publishing.md"], runErrors],
+  ["statuses of a run's step", ["records.md"], stepStatuses],
+  ["triggers of a run", ["records.md"], runTriggers],
+  ["verdicts", ["notifications.md", "command-line.md"], verdicts],
   ["causes of an unready service", ["operations.md"], ["docs-server", "platform-api", "relay"].flatMap(unreadyCauses)],
 ] as const)("texts that list the %s have all of them", (_, files, values) => {
   expect(values).not.toEqual([])

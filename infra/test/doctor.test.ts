@@ -162,14 +162,21 @@ beforeAll(async () => {
   )
 })
 
-test("a sound installation passes in every service", async () => {
+test("a sound installation passes in every service, and each check has a fault below", async () => {
+  const text = readFileSync(import.meta.filename, "utf8")
+  const isTried = (check: string) => new RegExp(`finding\\(\n? *"${check}"|^ {4}"?${check}"?: \\[`, "m").test(text)
+  const passed: string[] = []
   for (const app of ["relay", "platform-api"] as const) {
     const { code, findings } = await examine(app, sound[app])
     expect(findings.filter(({ verdict }) => verdict !== "pass")).toEqual([])
     expect(code).toBe(0)
+    passed.push(...findings.map(({ check }) => check))
   }
   const { findings } = await examine("docs-server", sound["docs-server"])
   expect(findings.filter(({ check, verdict }) => verdict !== "pass" && check !== "packages")).toEqual([])
+  const checked = passed.concat(findings.map(({ check }) => check))
+  // Whether the packages are built isn't a setting.
+  expect(checked.filter((check) => check !== "packages" && !isTried(check))).toEqual([])
 })
 
 test("programs that load slowly, as on a busy machine, aren't taken for a database that is late", long, async () => {
@@ -299,6 +306,7 @@ const faults: Readonly<Record<App, Readonly<Record<string, readonly Fault[]>>>> 
       ["a key that isn't the served one", { SVC_SESSION_SIGNING_KEY: "{other key}" }, /serve/],
       ["one key twice", { SVC_SESSION_SIGNING_KEY: "{one key twice}" }, /twice/, /Remove/],
     ],
+    urls: [["others' URLs of this machine", { SVC_API_URL: "https://api.example.com" }, /: SVC_DOCS_URL/]],
   },
 }
 /** What works all the same. */

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Container, PodSpec } from "kubernetes-types/core/v1.js"
 import { beforeEach, describe, expect, test } from "vitest"
@@ -36,6 +36,12 @@ const pod = (name: string): Pod => {
   if (found === undefined) throw new Error(`there is no pod ${name}`)
   return found
 }
+
+test.each(["base", "overlays/example", "overlays/scaled"])("%s uses each of its files", (name) => {
+  const folder = join(import.meta.dirname, "../kubernetes", name)
+  const used = readFileSync(join(folder, "kustomization.yaml"), "utf8")
+  expect(readdirSync(folder).filter((file) => file !== "kustomization.yaml" && !used.includes(file))).toEqual([])
+})
 
 test("every manifest is valid for the Kubernetes API", async () => {
   expect(await typeProblems([...base, ...manifests, ...renderKustomization("overlays/scaled")])).toEqual([])

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { type IncomingMessage, request as plainRequest } from "node:http"
 import { request, type RequestOptions } from "node:https"
 import { join } from "node:path"
@@ -99,6 +99,11 @@ const queuedAt = (port: number): number => {
     0,
   )
 }
+
+test("every configuration in proxies/ is tried", () => {
+  const files = readdirSync(join(infra, "proxies")).map((name) => `proxies/${name}`)
+  expect(Object.values(proxies).map(({ file }) => file)).toEqual(expect.arrayContaining(files))
+})
 
 describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
   const folder = folderOfFile()
