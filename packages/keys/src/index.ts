@@ -1,1 +1,11 @@
-export { hashKey, hasKey, hasTag, keyHint, mintKey, prefixKind, recogniseKey, withoutKeys } from "./keys.ts"
+export {
+  hashKey,
+  hasKey,
+  hasTag,
+  keyHint,
+  keyPrefixes,
+  mintKey,
+  prefixKind,
+  recogniseKey,
+  withoutKeys,
+} from "./keys.ts"

@@ -8,6 +8,8 @@ type KeyKind = (typeof kinds)[number]
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const randomLength = 26
 const prefix = `svc_(${kinds.join("|")})_`
+/** What a key begins with. */
+export const keyPrefixes = kinds.map((kind) => `svc_${kind}_`)
 const whole = new RegExp(`${prefix}[0-9A-Za-z]{38}`)
 const shape = new RegExp(`^${whole.source}$`)
 

@@ -68,7 +68,7 @@ const accountOf = (row: FoundKey): Account | Refusal => {
   if (refusal !== undefined)
     return { ...refusal, ...(reason !== null && { message: `The agent account is disabled: ${reason}` }) }
   const [created_at, last_seen_at] = [createdAt.toISOString(), lastSeenAt.toISOString()]
-  return { kind: "agent", profile: { slug, display_name, status: "active", created_at, last_seen_at } }
+  return { kind: row.kind, profile: { slug, display_name, status: "active", created_at, last_seen_at } }
 }
 
 const bearer = /^bearer +([^\s,]+) *$/i

@@ -64,7 +64,7 @@ export const slugOf = (target: string): string => target.replace(/^agent:/, "")
 export const findAccounts = async (queries: Queries, text: string) => {
   // Nothing has the id 0 or an empty text.
   const numberIn = (pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? 0)
-  const lastFour = /^(?:svc_[aps]k_)?…?([0-9A-Za-z]{4})$/.exec(text)?.[1] ?? ""
+  const lastFour = /^(?:svc_[a-z]+_)?…?([0-9A-Za-z]{4})$/.exec(text)?.[1] ?? ""
   const { target, action, addressPrefix: address_prefix } = auditLog
   const { slug } = agentColumns
   const found = await queries.run((db) => {

@@ -1,7 +1,7 @@
 // The registry's changes for readers. `stack-changes.ts` adds the rows.
 import type { SQLWrapper } from "drizzle-orm"
 import { coalesce } from "../coalesce.ts"
-import { lineReaders, registryChanges, type visibilities } from "../db/schema/index.ts"
+import { lineReaders, registryChanges, visibilities } from "../db/schema/index.ts"
 import { type Database, orm, type Orm, requestMs, sql } from "../db/database.ts"
 import { eventOf } from "@svc/http"
 import { type Audience, sees } from "./audience.ts"
@@ -28,7 +28,7 @@ const concerns = (change: StoredChange, reader: Audience): boolean =>
 
 /** The same as `concerns`, as a condition. */
 const concerning = (reader: Audience) => {
-  const levels = reader === "public" ? ["public"] : ["public", "global"]
+  const levels = visibilities.filter((one) => sees(reader, one, () => false))
   const seen = (level: SQLWrapper, accounts: SQLWrapper) =>
     or(inArray(level, levels), typeof reader === "number" ? sql`${reader} = any(${accounts})` : undefined)
   return and(

@@ -1,3 +1,4 @@
+import { keyPrefixes } from "@svc/keys"
 import type { SQLWrapper } from "drizzle-orm"
 import { pg, sql } from "../database.ts"
 import { bytea, enumChecks, id, isOneOf, refersTo, time } from "./columns.ts"
@@ -87,7 +88,7 @@ export const apiKeys = pgTable(
     index("api_keys_of_user").on(t.userId, t.revokedAt, endOf(t)),
     index("api_keys_replaces").on(t.replaces),
     check("api_keys_hash", sql`octet_length(${t.keyHash}) = 32`),
-    check("api_keys_prefix", isOneOf(t.prefix, ["svc_ak_", "svc_pk_", "svc_sk_"])),
+    check("api_keys_prefix", isOneOf(t.prefix, keyPrefixes)),
     check("api_keys_class", sql`${t.keyClass} = case ${t.prefix} when 'svc_pk_' then 'publishable' else 'secret' end`),
     check("api_keys_last_four", sql`${t.lastFour} ~ '^[0-9A-Za-z]{4}$'`),
     check("api_keys_name", sql`octet_length(${t.name}) between 1 and 256`),
