@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import { responseChecker } from "@svc/testing"
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
@@ -201,4 +203,22 @@ test("any other method is 405, and Allow lists the documented ones, for OPTIONS 
       )
     }
   }
+})
+
+// Browsers set these themselves; the last one is for `doctor` alone.
+const notOfPages = new Set(["accept-encoding", "host", "origin", "sec-fetch-site", "upgrade", "x-svc-doctor"])
+test.each([
+  ["docs-server", docs, "/mcp"],
+  ["relay", relay, "/transactions/v1/send"],
+  ["platform-api", platform, "/api/registry"],
+] as const)("a page of any origin may send each header that %s reads", async (name, { url }, path) => {
+  const files = globSync(`apps/${name}/src/**/*.ts`, { cwd: join(import.meta.dirname, "..") })
+  const read = files.flatMap((file) => {
+    const text = readFileSync(join(import.meta.dirname, "..", file), "utf8")
+    return [...text.matchAll(/req\.header\("([\w-]+)"\)/g)].map(([, header = ""]) => header)
+  })
+  const { headers } = await fetch(url + path, { method: "OPTIONS" })
+  const allowed = headers.get("access-control-allow-headers")?.toLowerCase().split(", ") ?? []
+  expect(allowed).toContain("content-type")
+  expect(read.filter((header) => !notOfPages.has(header) && !allowed.includes(header))).toEqual([])
 })

@@ -200,7 +200,7 @@ test("a preflight returns the methods and headers that MCP clients send", async 
   expect(response.status).toBe(204)
   expect(response.headers.get("access-control-allow-methods")).toBe("GET, HEAD, POST, OPTIONS")
   expect(response.headers.get("access-control-allow-headers")).toBe(
-    "Content-Type, Accept, Authorization, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID",
+    "Content-Type, Accept, Authorization, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID, If-None-Match",
   )
 })
 

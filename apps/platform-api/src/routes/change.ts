@@ -52,7 +52,7 @@ const tooLarge = ({ path, reason }: { readonly path: string; readonly reason: st
  * Reads a body that may hold an AST: up to 2 MiB of JSON after decompression. Throws BodyError. The other fields are for
  * `c.req.valid("json")`, the hash of the whole body and the AST are in `upload`.
  */
-export const largeBody: MiddlewareHandler<AppEnv> = async (c, next) => {
+const readLargeBody: MiddlewareHandler<AppEnv> = async (c, next) => {
   const bytes = await bytesOf(c)
   const about = { size: bytes.length, owner: accountOwner(c.get("principal")), signal: c.req.raw.signal }
   const read = await c
@@ -70,6 +70,7 @@ export const largeBody: MiddlewareHandler<AppEnv> = async (c, next) => {
   c.req.raw.headers.set("content-type", "application/json")
   await next()
 }
+export const largeBody = documented({ reads: { "Content-Encoding": "gzip, if the body is compressed" } }, readLargeBody)
 
 /**
  * The version made from a body's AST. Throws invalid-request with its faults, if it has some or there is no AST, or

@@ -29,7 +29,13 @@ export const headers = {
 } as const
 
 /** Every request header that a route reads, besides those of all routes. */
-export const requestHeaders = ["Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID"] as const
+export const requestHeaders = [
+  "Content-Encoding",
+  "Idempotency-Key",
+  "If-Match",
+  "If-None-Match",
+  "Last-Event-ID",
+] as const
 
 /** Request headers with their descriptions, and response headers with the statuses that have them. */
 export type HeaderDocs = {
