@@ -67,7 +67,7 @@ const pathId = z
   .string()
   .regex(/^\d+$/, "must be a number")
   .transform((digits) => (Number(digits) <= mostRecords ? Number(digits) : 0))
-  .meta({ type: "string", description: "Its id" })
+  .meta({ type: "integer", minimum: 1, description: "Its id" })
 
 export const idPath = z.object({ id: pathId })
 
