@@ -46,7 +46,9 @@ export const nextSteps: Readonly<Record<string, string>> = {
   invalid_signature: "Next: svc status SIGNATURE --stack NAME, with the signature that the send printed",
   "invalid-id":
     "Nothing was sent. Next: choose an id of 1 to 200 bytes of printable UTF-8 in the normal form NFC, with no white space but spaces between other characters",
-  "id-reused": "Next: svc payments list; use another --id for another payment",
+  "id-reused":
+    "Next: svc payments list; if only the words of --purpose differ, pass the stored ones or none; use another --id for another payment",
+  "spec-name-taken": "Another command has just created this stack. Next: run the same command again",
   "durable-nonce": "Nothing was sent. Next: sign it with a recent blockhash instead of a durable nonce",
   "other-relay": "Next: set that relay with --relay-url; if it has moved, add --allow-relay-change",
   "other-chain": "Next: use the relay of the chain on which the payment was made",

@@ -234,7 +234,7 @@ test("a client of the stateless revision lists and calls tools without a handsha
 
 test("a result that is too large is cut between records, and says how to continue", async () => {
   const listed = await mcp.callTool("list_stacks")
-  expect(listed.structuredContent).toMatchObject({ truncated: true })
+  expect(listed.structuredContent).toMatchObject({ truncated: true, hint: "Pass the last name as after for more." })
   const names = listed.structuredContent?.["stacks"] as { name: string }[]
   const rest = await mcp.call("list_stacks", { after: names.at(-1)?.name })
   expect(rest["stacks"]).toEqual(expect.arrayContaining([expect.objectContaining({ name: `stack-${names.length}` })]))

@@ -97,6 +97,9 @@ test("every error of svc mcp has a next step for an agent without a shell, or sa
   expect(steps.filter((step) => /: Ask\b|svc session --help/.test(step))).toEqual([])
   // A client's configuration may set the key, and then a stored one isn't used.
   expect(steps.filter((step) => /store .*auth login/.test(step) && !step.includes("SVC_API_KEY"))).toEqual([])
+  // The tool looked for the name first, so another call has just taken it.
+  const taken = new SvcError({ status: 409, code: "spec-name-taken", message: "No." })
+  expect(faultOf(taken).hint).toContain("call publish_stack again")
   const strange = (retryable: boolean) =>
     faultOf(new SvcError({ status: 503, code: "unexpected-answer", message: "No.", retryable })).hint
   expect([true, false].map((retryable) => strange(retryable).startsWith("Call the tool again"))).toEqual([true, false])

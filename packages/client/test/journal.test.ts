@@ -118,7 +118,8 @@ test("with a purpose a known id is compared by it, without calling the builder; 
   expect(built).toHaveLength(1)
   await expect(pay({ purpose: "6 lamports to the shop" })).rejects.toMatchObject({
     code: "id-reused",
-    message: 'This call sent nothing: "invoice-42" is another payment (landed): use another id only to pay again',
+    message:
+      'This call sent nothing: "invoice-42" is a payment with another purpose (landed): use another id only to pay again',
     submissionState: "not_submitted",
     details: { stored: { purpose, payer: payer.address }, given: { purpose: "6 lamports to the shop" } },
   })
@@ -127,6 +128,7 @@ test("with a purpose a known id is compared by it, without calling the builder; 
   const other = newAddress()
   await expect(pay({}, build(other))).rejects.toMatchObject({
     code: "id-reused",
+    message: 'This call sent nothing: "invoice-42" is another payment (landed): use another id only to pay again',
     details: {
       stored: { payer: payer.address, accounts: [payer.address, expect.any(String)], programs: [expect.any(String)] },
       given: { accounts: [payer.address, other] },

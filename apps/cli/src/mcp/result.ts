@@ -45,6 +45,9 @@ export const following = <Item>(
   throw new ToolError("invalid-arguments", `after: the list has no ${member} ${JSON.stringify(after)}.`, hint)
 }
 
+/** The hint of a list that was cut. */
+export const forMore = (member: string): string => `Pass the last ${member} as after for more.`
+
 export const shortened = (text: string): string => (text.length > longestText ? `${text.slice(0, longestText)}…` : text)
 
 const askOperator = "Ask a person to tell the operator what the message says."
@@ -112,7 +115,10 @@ export const hints: Readonly<Record<string, string>> = {
   submission_unknown: "Call submit_payment with the same id and bytes, or settle_payments. Sign nothing else for it.",
   "invalid-id":
     "Nothing was sent. Pass an id of 1 to 200 bytes of printable UTF-8 in the normal form NFC, with spaces only inside.",
-  "id-reused": "Nothing was sent. Use another id for another payment; list_payments shows the ids.",
+  "id-reused":
+    "Nothing was sent. If only the words of purpose differ, pass the stored purpose or none. Use another id for another payment; list_payments shows the ids.",
+  // The tool looked for the name before it took it.
+  "spec-name-taken": "Another call has just created this stack: call publish_stack again with the same arguments.",
   "other-relay": "Ask a person to run svc payments settle ID --stack NAME --allow-relay-change if the relay has moved.",
   "other-chain": "Ask a person to set the relay of the chain on which the payment was made.",
   "journal-damaged": "Don't pay again: ask a person to check on the chain whether it was paid.",

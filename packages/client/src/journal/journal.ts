@@ -65,7 +65,7 @@ const checkId = (id: unknown): void => {
 const reused = (id: string, { state, signature, err }: PaymentRecord, stored: object, given: object): SvcError =>
   refusal(
     "id-reused",
-    `This call sent nothing: "${id}" is another payment (${err ? "failed" : state}): use another id only to pay again`,
+    `This call sent nothing: "${id}" is ${"purpose" in given ? "a payment with another purpose" : "another payment"} (${err ? "failed" : state}): use another id only to pay again`,
     {
       stored: { ...stored, signature, state, err },
       given,

@@ -4,7 +4,7 @@ import { CliError } from "../../errors.ts"
 import { type EndingJson, hasFailed, whileOpen } from "../../payments/journal.ts"
 import { listPayments, settlePayments } from "../../payments/payments.ts"
 import { failedNext, send } from "../../payments/send.ts"
-import { fitting, following, hintFor, PaymentFailure, plainJson, shortened, shownDetails } from "../result.ts"
+import { fitting, following, forMore, hintFor, PaymentFailure, plainJson, shortened, shownDetails } from "../result.ts"
 import { changesLittle, defineTool, readOnly } from "../tool.ts"
 import { bytes, inputOf, relayContext } from "./transactions.ts"
 
@@ -114,8 +114,12 @@ export const paymentTools = [
       const none =
         later.length === 0 || !open ? "The journal has no payments: submit_payment makes one." : "No payment is open."
       const isDamaged = kept.some(({ state }) => state === "damaged")
-      const empty = kept.length === 0 && after === undefined ? none : undefined
-      return { payments: kept, truncated, hint: isDamaged ? `${ofDamaged} ${hintFor("journal-damaged", "")}` : empty }
+      const hints = [
+        ...(isDamaged ? [`${ofDamaged} ${hintFor("journal-damaged", "")}`] : []),
+        ...(truncated ? [forMore("id")] : []),
+        ...(kept.length === 0 && after === undefined ? [none] : []),
+      ]
+      return { payments: kept, truncated, ...(hints.length > 0 && { hint: hints.join(" ") }) }
     },
   }),
   defineTool({
@@ -135,7 +139,8 @@ export const paymentTools = [
       const { kept, truncated } = fitting(settled.map((one) => endingOf(one)))
       const stored = name === undefined ? (await listPayments(call.context())).json : []
       const isDamaged = stored.some(({ state }) => state === "damaged")
-      const none = kept.length === 0 ? "No payment is open." : undefined
+      const rest = truncated ? "Call list_payments for the rest." : undefined
+      const none = kept.length === 0 ? "No payment is open." : rest
       return { payments: kept, truncated, hint: isDamaged ? "Call list_payments, which shows what is damaged." : none }
     },
   }),

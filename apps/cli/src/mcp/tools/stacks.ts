@@ -6,7 +6,7 @@ import { typesNamed } from "../../explore/explore-tables.ts"
 import { type WithRecords, withRecords } from "../../explore/records-now.ts"
 import { type Entity, entityOf, readRegistry, readStack } from "../../explore/stack.ts"
 import { apiForReading } from "../../settings/key.ts"
-import { fitting, following, shortened } from "../result.ts"
+import { fitting, following, forMore, shortened } from "../result.ts"
 import { defineTool, readOnly } from "../tool.ts"
 
 type Listed = WithRecords<Stack>
@@ -93,8 +93,8 @@ export const stackTools = [
           deprecated: stack.deprecated && { ...stack.deprecated, message: shortened(stack.deprecated.message) },
         }))
       const { kept, truncated } = fitting(found)
-      const hint = found.length > 0 || after !== undefined ? undefined : noneHas(words, all)
-      return { stacks: kept, truncated, hint }
+      const none = found.length > 0 || after !== undefined ? undefined : noneHas(words, all)
+      return { stacks: kept, truncated, hint: truncated ? forMore("name") : none }
     },
   }),
   defineTool({
