@@ -621,7 +621,13 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
   test("further pages of a list keep each record once while the first page moves on", async () => {
     await signIn(person, "stacks")
     let newest = 30
-    const runOf = (id: number) => ({ id, spec_id: null, status: "failed", created_at: "2026-01-01T00:00:00Z" })
+    let spec: number | null = null
+    const runOf = (id: number) => ({
+      id,
+      spec_id: id < 3 ? spec : null,
+      status: "failed",
+      created_at: "2026-01-01T00:00:00Z",
+    })
     await page.route("**/api/automation/runs?*", (route) => {
       const offset = Number(new URL(route.request().url()).searchParams.get("offset") ?? 0)
       const json = Array.from({ length: newest - offset }, (_, at) => runOf(newest - offset - at)).slice(0, 20)
@@ -638,6 +644,12 @@ describe.skipIf(noBrowser)("the console in a browser", () => {
     newest = 32
     await page.clock.runFor(10_000)
     await expect.poll(runs).toEqual(upTo(32))
+    // Those of one spec may all be behind the first page.
+    await region("Specs").getByRole("link", { name: "wallets" }).click()
+    await shown("None among the latest.")
+    spec = Number(/\d+$/.exec(page.url())?.[0])
+    await button("Show more").click()
+    await expect.poll(runs).toEqual(upTo(2))
   })
 
   test("signing out, half an hour of inactivity, going back and reloading never reveal forgotten data", async () => {

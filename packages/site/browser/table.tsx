@@ -22,10 +22,18 @@ export const Table = ({ label, heads, rows, ids, empty, readMore }: TableProps) 
   useLayoutEffect(() => {
     if (held?.isConnected === false) place.current?.focus({ preventScroll: true })
   })
+  const more = readMore !== undefined && (
+    <button type="button" onClick={readMore}>
+      Show more
+    </button>
+  )
   return rows.length === 0 ? (
-    <p class="muted" tabIndex={-1} ref={place}>
-      {empty}
-    </p>
+    <>
+      <p class="muted" tabIndex={-1} ref={place}>
+        {empty}
+      </p>
+      {more}
+    </>
   ) : (
     <div class="table" tabIndex={0} ref={place} role="region" aria-label={label}>
       <table>
@@ -50,11 +58,7 @@ export const Table = ({ label, heads, rows, ids, empty, readMore }: TableProps) 
           ))}
         </tbody>
       </table>
-      {readMore !== undefined && (
-        <button type="button" onClick={readMore}>
-          Show more
-        </button>
-      )}
+      {more}
     </div>
   )
 }

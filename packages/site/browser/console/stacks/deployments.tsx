@@ -165,7 +165,7 @@ export const Deployments = ({ specId }: { readonly specId: number | undefined })
         heads={["Stack", "Status", "Version", "Stream", "Deployed", "Actions"]}
         rows={rows}
         ids={deployments.map(({ id }) => String(id))}
-        empty="None yet."
+        empty={list.readMore === undefined ? "None yet." : "None among the latest."}
       />
       {pending !== undefined && (
         <ConfirmDeployment
