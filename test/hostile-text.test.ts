@@ -151,7 +151,10 @@ test("a stack's page shows it as text in its place, for agents and for people", 
   const urls = { baseUrl: "https://docs.example", apiUrl: "https://api.example" }
   const shown = stackSchema.parse(stack)
   const links = createLinks({ findPage: () => undefined, hasImage: () => false }, urls.baseUrl)
-  for (const markdown of [stackMarkdown(shown, urls), stacksMarkdown([shown], [change], urls)]) {
+  for (const markdown of [
+    stackMarkdown(shown, urls),
+    stacksMarkdown({ stacks: [shown], isWhole: true, changes: [change] }, urls),
+  ]) {
     expect(markdown).not.toMatch(steering)
     // It begins no heading, ends no code and is no link.
     expect(markdown.match(/^# .*/gm)).toHaveLength(1)
@@ -186,8 +189,13 @@ test("a stack's page costs what it shows, however much its owner wrote", () => {
   const many = <T>(one: T): T[] => Array<T>(5000).fill(one)
   const entities = shown.schema.entities.flatMap((entity) => many({ ...entity, fields: entity.fields.flatMap(many) }))
   const large = { ...shown, schema: { entities } }
-  for (const markdown of [stackMarkdown(large, urls), stacksMarkdown(many(large), [], urls)])
-    expect(markdown.length).toBeLessThan(8 * longestStackPage)
+  const list = { stacks: many(large), isWhole: true, changes: [] }
+  for (const markdown of [stackMarkdown(large, urls), stacksMarkdown(list, urls)]) {
+    expect(markdown.length).toBeLessThan(longestStackPage + 2000)
+    expect(markdown).toMatch(
+      /\|\n\n> The rest has no room here\. Everything is at <https:\/\/api\.example\/api\/registry\S*>\.\n$/,
+    )
+  }
 })
 
 test("in live pages and the console the text reverses and hides nothing, and can be copied whole", () => {

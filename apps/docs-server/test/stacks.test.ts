@@ -161,6 +161,20 @@ test("stacks with large schemas don't hide others from the lists", async () => {
   expect(await get("/stacks/s110")).toMatchObject({ status: 200 })
 })
 
+test("a list that ends before the registry does says so, and so does the page of a stack that it lacks", async () => {
+  // Five lists are read: of two stacks with their schemas, and of a hundred without.
+  stacks = Array.from({ length: 501 }, (_, n) => stack(`s${1000 + n}`))
+  const { get } = await serve()
+  // Of the stacks whose schemas no list has, twenty are read at a time.
+  expect((await get("/stacks.md", "*/*")).text).toContain("\n30 of the public stacks. ")
+  for (const path of ["/stacks/s1500", "/stacks/s1500.md"]) {
+    const page = await get(path)
+    expect(page.status).toBe(404)
+    expect(page.text).toContain("This server shows 30 of the public stacks, and s1500 ")
+    expect(page.text).toContain(`${api.url}/api/registry/s1500/schema`)
+  }
+})
+
 test("a stack behind those lists changes its URL and is deprecated without other content", async () => {
   const others = Array.from({ length: 11 }, (_, n) => stack(`s${100 + n}`))
   stacks = [...others, stack("z")]

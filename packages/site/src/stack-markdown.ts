@@ -48,6 +48,11 @@ export const changeSchema = z.object({
 export type Stack = z.infer<typeof stackSchema>
 export type StackEntity = z.infer<typeof entitySchema>
 export type StackChange = z.infer<typeof changeSchema>
+type StackList = {
+  readonly stacks: readonly Stack[]
+  readonly isWhole: boolean
+  readonly changes: readonly StackChange[]
+}
 
 /** A time of ISO 8601 for readers: `2026-11-20 10:30 UTC`. */
 export const minuteOf = (time: string): string => `${time.slice(0, 16).replace("T", " ")} UTC`
@@ -69,7 +74,7 @@ const code = (given: string): string =>
 const table = (heads: readonly string[], rows: readonly (readonly string[])[]): string =>
   [heads, heads.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n")
 
-/** The most characters of a stack's page; what is longer is cut off. */
+/** The most characters of a stack's page; one that would be longer ends early, and says so. */
 export const longestStackPage = 200_000
 
 /** Writes one after the other until they fill a page. */
@@ -121,8 +126,15 @@ const stackUrl = ({ apiUrl }: Urls, name: string): string => `${apiUrl}/api/regi
 // A question is answered by a guide where there is one.
 const searchWeight = 0.7
 
-const page = (title: string, description: string, parts: readonly string[]): string =>
-  `---\ntitle: ${JSON.stringify(title)}\ndescription: ${JSON.stringify(description)}\nsearch_weight: ${searchWeight}\n---\n\n# ${title}\n\n${parts.filter((part) => part !== "").join("\n\n")}\n`
+/** @param wholeAt where everything is that the page may not have room for */
+const page = (title: string, description: string, wholeAt: string, parts: readonly string[]): string => {
+  const body = parts.filter((part) => part !== "").join("\n\n")
+  const shown =
+    body.length <= longestStackPage
+      ? body
+      : `${body.slice(0, body.lastIndexOf("\n", longestStackPage))}\n\n> The rest has no room here. Everything is at <${wholeAt}>.`
+  return `---\ntitle: ${JSON.stringify(title)}\ndescription: ${JSON.stringify(description)}\nsearch_weight: ${searchWeight}\n---\n\n# ${title}\n\n${shown}\n`
+}
 
 const deprecation = ({ deprecated }: Stack, { baseUrl }: Urls): string => {
   if (deprecated === undefined) return ""
@@ -141,7 +153,7 @@ export const stackMarkdown = (stack: Stack, urls: Urls): string => {
   const about = oneLine(description ?? "")
   const names = oneLine(entities.map((entity) => entity.name).join(", ")) || "see its schema"
   const whole = `The stack ${name}${about === "" ? "" : `: ${about}`}. Entities: ${names}.`
-  return page(name, text(Array.from(whole).slice(0, 300).join("")), [
+  return page(name, text(Array.from(whole).slice(0, 300).join("")), `${api}/schema`, [
     text(about),
     deprecation(stack, urls),
     [
@@ -193,12 +205,17 @@ const listText = (stacks: readonly Stack[], { baseUrl }: Urls): string =>
   )
 
 /**
- * The list of all public stacks.
- * @param changes the latest changes, newest first
+ * The list of public stacks.
+ * @param registry the stacks that can be shown, whether those are all, and the latest changes, newest first
  */
-export const stacksMarkdown = (stacks: readonly Stack[], changes: readonly StackChange[], urls: Urls): string =>
-  page("Stacks", "The public stacks of the registry: live Solana data, entity by entity.", [
-    `${stacks.length === 1 ? "1 public stack" : `${stacks.length} public stacks`}. [All as JSON](${urls.apiUrl}/api/registry); [Registry](${urls.baseUrl}/registry.md) says how to read them from a program.`,
-    stacks.length === 0 ? "" : listText(stacks, urls),
-    changesText(changes, urls),
-  ])
+export const stacksMarkdown = ({ stacks, isWhole, changes }: StackList, urls: Urls): string =>
+  page(
+    "Stacks",
+    "The public stacks of the registry: live Solana data, entity by entity.",
+    `${urls.apiUrl}/api/registry`,
+    [
+      `${!isWhole ? `${stacks.length} of the public stacks` : stacks.length === 1 ? "1 public stack" : `${stacks.length} public stacks`}. [All as JSON](${urls.apiUrl}/api/registry); [Registry](${urls.baseUrl}/registry.md) says how to read them from a program.`,
+      stacks.length === 0 ? "" : listText(stacks, urls),
+      changesText(changes, urls),
+    ],
+  )

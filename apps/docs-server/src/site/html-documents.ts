@@ -147,7 +147,8 @@ export const createHtmlDocuments = (
   const showPage = (page: Page) => (own && page.slug === "console" ? showConsole(page) : showText(page))
   const showHome = () => {
     if (index === undefined) return once("home", () => documentOf(indexView(look)))
-    const hasStack = own && registry?.copy()?.stacks.has(shown.stack) !== false
+    const copy = registry?.copy()
+    const hasStack = own && (copy === undefined || !copy.isWhole || copy.stacks.has(shown.stack))
     if (!hasStack) return showPage(index)
     return once("home", async () =>
       documentOf(homeView(look, live, shown, index, await render(index)), pageUrl(root, index.slug), livePolicy),
@@ -218,9 +219,12 @@ export const createHtmlDocuments = (
       const copy = registry?.copy()
       if (copy === undefined || name === undefined) return undefined
       const change = copy.changes.find(({ stack }) => stack === name)
-      return change?.kind === "withdrawn"
-        ? { message: `The stack ${name} was withdrawn at ${minuteOf(change.at)}.` }
-        : { message: `The registry has no public stack ${name}. It may have been withdrawn or made private.` }
+      if (change?.kind === "withdrawn") return { message: `The stack ${name} was withdrawn at ${minuteOf(change.at)}.` }
+      return copy.isWhole
+        ? { message: `The registry has no public stack ${name}. It may have been withdrawn or made private.` }
+        : {
+            message: `This server shows ${copy.stacks.size} of the public stacks, and ${name} isn't one of them. If it is public, ${apiUrl}/api/registry/${name}/schema has it.`,
+          }
     },
     /** An error as a page. @param path the requested path, as sent */
     error: (error: ApiError, path: string): Promise<Document> => {

@@ -3,7 +3,6 @@ import { readAtMost } from "@svc/common/read-at-most"
 import type { Logger, Runtime } from "@svc/program"
 import {
   changeSchema,
-  longestStackPage,
   minuteOf,
   type Stack,
   type StackChange,
@@ -21,8 +20,9 @@ const readable = <T extends z.ZodType>(schema: T, entries: readonly unknown[]): 
     return success ? [data] : []
   })
 
-/** The public stacks as they were read last; `version` changes with any of them. */
+/** The public stacks as they were read last, and whether these are all; `version` changes with any of them. */
 type RegistryCopy = {
+  readonly isWhole: boolean
   readonly stacks: ReadonlyMap<string, Stack>
   readonly pages: ReadonlyMap<string, Page>
   readonly changes: readonly StackChange[]
@@ -127,11 +127,18 @@ export const createRegistry = (options: RegistryOptions) => {
   }
 
   /** What the lists had when they were read last: the stacks with their schemas, and the heads of the others. */
-  let listed: { readonly text: string; readonly stacks: readonly Stack[]; readonly others: readonly Head[] } | undefined
+  let listed:
+    | {
+        readonly text: string
+        readonly isWhole: boolean
+        readonly stacks: readonly Stack[]
+        readonly others: readonly Head[]
+      }
+    | undefined
   const readListed = async (signal: AbortSignal) => {
     const full = await readLists("include=schema&limit=100", signal)
-    const isWhole = [...full.values()].at(-1)?.next === null
-    const bare = isWhole ? new Map<string, ListPage>() : await readLists("limit=100", signal)
+    const isWhole = (lists: ReadonlyMap<string, ListPage>): boolean => [...lists.values()].at(-1)?.next === null
+    const bare = isWhole(full) ? new Map<string, ListPage>() : await readLists("limit=100", signal)
     known = new Map([...full, ...bare])
     const text = hashOf([...known.values()].map((list) => list.text).join("\n"))
     if (text === listed?.text) return listed
@@ -141,13 +148,13 @@ export const createRegistry = (options: RegistryOptions) => {
     const stacks = readable(stackSchema, entries)
     const heads = new Map(readable(headSchema, [...entries, ...entriesOf(bare)]).map((head) => [head.name, head]))
     for (const { name } of stacks) heads.delete(name)
-    listed = { text, stacks, others: [...heads.values()] }
+    listed = { text, isWhole: isWhole(full) || isWhole(bare), stacks, others: [...heads.values()] }
     return listed
   }
 
   /** All that can be shown, and what changes with it. */
   const readAll = async (signal: AbortSignal) => {
-    const { text, stacks, others } = await readListed(signal)
+    const { text, isWhole, stacks, others } = await readListed(signal)
     const wanted = new Set(others.map(keyOf))
     for (const key of alone.keys()) if (!wanted.has(key)) alone.delete(key)
     const missing = others.filter((head) => !alone.has(keyOf(head))).slice(0, most.alone)
@@ -157,7 +164,11 @@ export const createRegistry = (options: RegistryOptions) => {
       const { schema } = alone.get(keyOf(head)) ?? {}
       return schema === undefined ? [] : [{ ...head, schema }]
     })
-    return { stacks: [...stacks, ...completed], version: [text, ...alone.keys()].join("\n") }
+    return {
+      stacks: [...stacks, ...completed],
+      isWhole: isWhole && completed.length === others.length,
+      version: [text, ...alone.keys()].join("\n"),
+    }
   }
 
   /** The latest changes as JSON; an empty text where the API has no feed. */
@@ -173,23 +184,23 @@ export const createRegistry = (options: RegistryOptions) => {
       const [all, latest] = await Promise.all([readAll(signal), readChanges(signal)])
       const version = hashOf(`${all.version}\n${latest}`)
       if (version !== copy?.version) {
-        const { stacks } = all
+        const { stacks, isWhole } = all
         const feed = z
           .object({ changes: z.array(z.unknown()) })
           .safeParse(latest === "" ? undefined : JSON.parse(latest))
         const changes = readable(changeSchema, feed.data?.changes ?? []).toReversed()
         const urls = { apiUrl, baseUrl }
         const texts = [
-          ["stacks", () => stacksMarkdown(stacks, changes, urls)] as const,
+          ["stacks", () => stacksMarkdown({ stacks, isWhole, changes }, urls)] as const,
           ...stacks.map((stack) => [`stacks/${stack.name}`, () => stackMarkdown(stack, urls)] as const),
         ]
         const pages = new Map<string, Page>()
         for (const [slug, write] of texts) {
-          pages.set(slug, readPage(write().slice(0, longestStackPage), `${slug}.md`, slug))
+          pages.set(slug, readPage(write(), `${slug}.md`, slug))
           // A large one takes long enough: others get their turn.
           await nextTurn()
         }
-        copy = { stacks: new Map(stacks.map((stack) => [stack.name, stack])), pages, changes, version }
+        copy = { isWhole, stacks: new Map(stacks.map((stack) => [stack.name, stack])), pages, changes, version }
         onChange()
       }
       if (isFailing) log.info("the platform can be read again")
