@@ -6,6 +6,7 @@ import { base58 } from "@svc/common/base58"
 import { codeIn, full, readPageTables } from "@svc/testing"
 import fc from "fast-check"
 import { afterAll, expect, test } from "vitest"
+import { fitting } from "../src/mcp/result.ts"
 import { tools } from "../src/mcp/server.ts"
 import { startMcp } from "./mcp-client.ts"
 import { type Received, type Reply, startServer } from "./server.ts"
@@ -33,7 +34,7 @@ const stack = (name: string) => ({
   websocket_url: "ws://127.0.0.1:9/w",
   entities: [],
 })
-const longName = "E".repeat(1200)
+const longName = "E".repeat(600)
 const changes = Array.from({ length: 100 }, (_, index) => {
   return { id: index + 1, at: "2026-01-01T00:00:00Z", stack: "wide", kind: "published", message: "m".repeat(900) }
 })
@@ -231,6 +232,18 @@ test("a client of the stateless revision lists and calls tools without a handsha
   expect((await modern.client.listResources()).resources.map(({ uri }) => uri)).toContain("svc://skills/svc-build")
   await modern.close()
 })
+
+test.each([
+  ["signatures", "5QjtbtVZSvRBa5MgQPDMzWKAPMd2zYkQ8vxWzoC6rTFhJbKfLdUu3nXe7yG4sHaN9pTcEZmVwBxRqSiD1A2Yk3fJ", 1.5],
+  ["Chinese", "十二月的工资".repeat(10), 1.2],
+] as const)(
+  "a list of %s has less than 8,000 tokens too, although a token has fewer characters of it",
+  (_, text, each) => {
+    const { kept, truncated } = fitting(Array.from({ length: 1000 }, () => text))
+    expect(truncated).toBe(true)
+    expect((kept.length * text.length) / each).toBeLessThan(8000)
+  },
+)
 
 test("a result that is too large is cut between records, and says how to continue", async () => {
   const listed = await mcp.callTool("list_stacks")

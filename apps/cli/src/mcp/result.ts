@@ -8,7 +8,7 @@ import { asCliError, saysUnsent } from "../errors.ts"
 import { jsonText } from "../output/format.ts"
 import type { Result } from "./tool.ts"
 
-/** A result has less than 8,000 tokens, at 4 characters each. What isn't a list of records has room in the rest. */
+/** A result has less than 8,000 tokens, at 4 of these characters each. What isn't a list of records has room in the rest. */
 const mostCharacters = 28_000
 const longestText = 2000
 
@@ -23,7 +23,8 @@ type AsJson<T> = unknown extends T
 /** A value of the tool as JSON: bigints become decimal strings. */
 export const plainJson = <T>(value: T): AsJson<T> => JSON.parse(jsonText(value ?? null))
 
-const sizeOf = (value: unknown): number => jsonText(value).length + 1
+/** A token has about 4 characters of English or JSON, but less than 2 of an address, a signature or Chinese: those count three times. */
+const sizeOf = (item: unknown): number => jsonText(item).replaceAll(/\w{32,}|[^ -~]/g, "$&$&$&").length + 1
 
 /** As many of the first items as fit into a result; `truncated` if that isn't all. */
 export const fitting = <Item>(items: readonly Item[], most = mostCharacters) => {
@@ -163,7 +164,8 @@ export const hintFor = (code: string, advice: string | undefined, own?: string):
 }
 
 /** Details that fit beside the rest of an error; undefined for longer ones. */
-export const shownDetails = (details: unknown): unknown => (sizeOf(details) <= longestText ? details : undefined)
+export const shownDetails = (details: unknown): unknown =>
+  jsonText(details).length < longestText ? details : undefined
 
 /** A failed payment, with what is known of its transaction. */
 export class PaymentFailure extends Error {
