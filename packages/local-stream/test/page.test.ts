@@ -12,3 +12,10 @@ test("the page Streams has every code of the stream, with its status and whether
   const codes = own.map(([code, fault]) => [code, `${fault.status}`, "fatal" in fault ? "yes" : "no"])
   expect(told).toEqual(codes)
 })
+
+test("the README has every method that a provider needs", () => {
+  const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8")
+  const called = [...read("../src/source/chain.ts").matchAll(/\brpc\.(\w+)\(/g)].map(([, name = ""]) => name)
+  expect(called.length).toBeGreaterThan(3)
+  expect(called.filter((name) => !read("../README.md").includes(`\`${name}\``))).toEqual([])
+})
