@@ -186,6 +186,15 @@ test("a minimum context slot that isn't reached is rejected with the current slo
   expect(error.context.contextSlot).toBe(await chain.rpc.getSlot().send())
 })
 
+test("bytes that aren't a transaction are rejected in a validator's words, which the relay knows", async () => {
+  const { error } = await rawSend(btoa(`\u0001${"\u0001".repeat(64)}message`))
+  expect(error).toMatchObject({
+    code: -32602,
+    message:
+      "failed to deserialize solana_transaction::versioned::VersionedTransaction: io error: failed to fill whole buffer",
+  })
+})
+
 test("a transaction in another encoding is rejected", async () => {
   const payer = await chain.fund()
   const wire = await signed(payer, [memo("58")], await latest())
