@@ -76,6 +76,7 @@ const whyEmpty = (view: string, { key, where }: Selection, count: number, all: n
   return `${view} has no record with this key now.${bare} key is a value of the view's key_field, which describe_stack names.`
 }
 
+const forTheRest = "For more, sort by a field that differs in each record, and pass its last value in where (gt or lt)."
 const neverLive =
   "The stream has sent no records yet, so a later call can't tell what changes until then: call again with a longer timeout_seconds. list_stacks shows which stacks have data now."
 const leftOut =
@@ -139,10 +140,10 @@ export const recordTools = [
       const more = isAll
         ? whyEmpty(view, given, found.size, read.records.size)
         : truncated
-          ? "Name fewer fields, or narrow where."
+          ? `Name fewer fields, or narrow where. ${forTheRest}`
           : limit < 100
             ? "Raise limit (100 at most), narrow where, or pass key."
-            : "For more, sort by a field that differs in each record, and pass its last value in where (gt or lt)."
+            : forTheRest
       const hint = `${more} ${part}`.trim()
       return { view, records: kept, next: read.next, ...(!isAll && { truncated: true }), ...(hint !== "" && { hint }) }
     },
