@@ -85,10 +85,16 @@ test.each(["legacy", 0, 1] as const)(
 
 const listed = [-32700, -32600, -32601, -32602, -32002, -32003, -32005, -32006, -32013, -32015, -32016]
 
-test("a listed code proves that the transaction wasn't submitted; of them -32005 and -32016 can be retried", () => {
+test("a listed code proves that this call submitted nothing, and says what an earlier one may have; of them -32005 and -32016 can be retried", () => {
   for (const code of listed) {
     const retryable = code === -32005 || code === -32016
-    expect(judge(rpc(code))).toMatchObject({ state: "not_submitted", code: "upstream_rpc_error", retryable })
+    const hint = expect.stringContaining("If these bytes were sent before, look up their signature")
+    expect(judge(rpc(code))).toMatchObject({
+      state: "not_submitted",
+      code: "upstream_rpc_error",
+      retryable,
+      error: { hint },
+    })
   }
 })
 

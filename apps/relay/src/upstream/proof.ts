@@ -152,12 +152,16 @@ const isTexts = (value: unknown): value is string[] =>
 
 /**
  * The error for a failure that leaves nothing open: of a read, or of a send that is proven not to be submitted.
- * @param retryAfterSeconds when it may be repeated, if that is known
+ * @param about when it may be repeated, if that is known; `hint`: the next step after an error of the provider's
  */
-const upstreamError = (failure: UpstreamFailure, redact: Redact, retryAfterSeconds?: number): ApiError => {
+const upstreamError = (
+  failure: UpstreamFailure,
+  redact: Redact,
+  { retryAfterSeconds, hint }: { readonly retryAfterSeconds?: number | undefined; readonly hint?: string },
+): ApiError => {
   const { retryable } = proofOf(failure)
   if (failure.kind === "rpc-error") {
-    return errors.fail("upstream_rpc_error", { retryable, details: rpcDetails(failure, redact) })
+    return errors.fail("upstream_rpc_error", { retryable, hint, details: rpcDetails(failure, redact) })
   }
   const message = failure.kind === "http-error" ? `The provider returned HTTP status ${failure.status}.` : undefined
   return errors.fail("upstream_unavailable", { message, retryable, retryAfterSeconds })
@@ -167,7 +171,9 @@ const upstreamError = (failure: UpstreamFailure, redact: Redact, retryAfterSecon
 export const readError = (failure: UpstreamFailure, redact: Redact): ApiError => {
   if (failure.kind === "timeout") return errors.fail("upstream_timeout")
   const asked = failure.kind === "http-error" && failure.status === 429 ? failure.retryAfterSeconds : undefined
-  return upstreamError(failure, redact, asked === undefined ? undefined : Math.min(Math.max(asked, 1), longestWait))
+  return upstreamError(failure, redact, {
+    retryAfterSeconds: asked === undefined ? undefined : Math.min(Math.max(asked, 1), longestWait),
+  })
 }
 
 /** The outcome of a send. `unknown` whenever nothing proves one of the others. */
@@ -190,6 +196,10 @@ const isAboutBlockhash = (response: UpstreamFailure): boolean => {
   return /blockhash/i.test(text) || (response.code === -32002 && !/simulation failed: |"err":["{]/.test(text))
 }
 
+// What was sent before may land all the same.
+const rejectedHint =
+  "`details` has the provider's code and message. If these bytes were sent before, look up their signature before you sign another transaction."
+
 /** Decides what a provider's response to sendTransaction proves about this transaction. */
 export const judgeSend = (response: UpstreamResponse, { signature, hasNonce }: Sent, redact: Redact): SendOutcome => {
   if (response.kind === "result") {
@@ -197,7 +207,7 @@ export const judgeSend = (response: UpstreamResponse, { signature, hasNonce }: S
   }
   const mayHaveLanded = () => isAboutBlockhash(response) && hasNonce()
   if (proofOf(response).notSubmitted && !mayHaveLanded()) {
-    return { state: "not_submitted", error: upstreamError(response, redact) }
+    return { state: "not_submitted", error: upstreamError(response, redact, { hint: rejectedHint }) }
   }
   const details = response.kind === "rpc-error" ? rpcDetails(response, redact) : undefined
   return { state: "unknown", error: submissionUnknown({ timedOut: response.kind === "timeout", details }) }
