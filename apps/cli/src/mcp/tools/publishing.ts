@@ -89,6 +89,10 @@ export const publishingTools = [
           text: shortened(text),
         })),
       )
+      const steps = [
+        ...(version === before ? [`Nothing was published. ${reason}`] : []),
+        ...(truncated ? ["svc push with --check shows all changes."] : []),
+      ]
       return {
         published: version !== before,
         version,
@@ -99,7 +103,7 @@ export const publishingTools = [
         websocket_url: url,
         changes: kept,
         truncated,
-        ...(version === before && { next: `Nothing was published. ${reason}` }),
+        ...(steps.length > 0 && { next: steps.join(" ") }),
       }
     },
   }),
