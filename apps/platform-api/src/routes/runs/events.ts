@@ -102,7 +102,7 @@ const followRun = createRoute(
     operationId: "followRun",
     summary: "Follow a run",
     description:
-      "Sends the current status first, then each change of the run and its steps as it happens. The stream ends with the run, or when the key is revoked or the run is no longer shared with you.",
+      "Sends the current status first, then each change as it happens: `status` with `{status}` for the run, `step` with `{name, status}` for a step. The stream ends with the run, or when the key is revoked or the run is no longer shared with you.",
     ...reading,
     request: { params: idPath },
     responses: {
