@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { type IncomingMessage, request as plainRequest } from "node:http"
+import { type ClientHttp2Session, connect as connectHttp2, constants, type OutgoingHttpHeaders } from "node:http2"
 import { request, type RequestOptions } from "node:https"
 import { join } from "node:path"
 import { text as wholeText } from "node:stream/consumers"
@@ -13,7 +14,7 @@ import { connect, type TLSSocket } from "node:tls"
 import { stripVTControlCharacters } from "node:util"
 import { freePort, full, startProcess, type TestProcess } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { readBody, serve } from "../../packages/http/src/index.ts"
+import { longestBodyMs, readBody, serve } from "../../packages/http/src/index.ts"
 import { folderOfFile } from "../../test/folder-of-file.ts"
 import { makeCertificate } from "./certificate.ts"
 
@@ -77,6 +78,13 @@ const makeReplica = (upstream: string, port: number, ran: string[]): Replica => 
     server.handle(async (incoming, env) => {
       const { method, url } = incoming
       if (url.endsWith("/refused")) return new Response("too much", { status: 413 })
+      if (url.endsWith("/late")) {
+        const read = readBody({ env }, { limit: 1_000_000, deadlineMs: longestBodyMs / 10 })
+        return read.then(
+          () => new Response(),
+          () => new Response("too late", { status: 408 }),
+        )
+      }
       const { length } = await readBody({ env }, { limit: 1_000_000 })
       const headers = Object.fromEntries(incoming.headers)
       const id = headers["x-id"]
@@ -144,6 +152,8 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
       settings = settings.replaceAll(upstream, `127.0.0.1:${replica.port}`)
     }
     settings = settings
+      // As `/late` does: a tenth of the time.
+      .replace(/(?<=read_body )(\d+)s/, (_, seconds) => `${Number(seconds) * 100}ms`)
       .replaceAll(/(?<=bind :|listen )(443|80)\b|\b(8443|8080|8081)\b/g, (found) =>
         String(own[Number(found) as keyof typeof own]),
       )
@@ -254,6 +264,40 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
       statuses.push(...(await Promise.all(refused)))
     }
     expect(new Set(statuses)).toEqual(new Set([413]))
+  })
+
+  test("a client of HTTP/2 that withdraws a refused body takes nothing from the requests after it", async () => {
+    const host = `relay.${proxy.domain}`
+    const open = (): ClientHttp2Session =>
+      connectHttp2(`https://127.0.0.1:${port}`, { servername: host, rejectUnauthorized: false })
+    const begin = async (session: ClientHttp2Session, headers: OutgoingHttpHeaders, body?: string) => {
+      const stream = session.request({ ":authority": host, ...headers }, { endStream: body === undefined })
+      if (body !== undefined) stream.write(body)
+      const [response] = (await once(stream, "response")) as [{ ":status"?: number }]
+      return { stream: stream.resume(), status: response[":status"] }
+    }
+    const statuses: unknown[] = []
+    for (let round = 0; round < 40; round++) {
+      const session = open()
+      // Over the most that nginx takes, too.
+      const headers = { ":method": "POST", ":path": "/refused", "content-length": "6000000" }
+      const { stream, status } = await begin(session, headers, "a".repeat(20_000))
+      stream.close(constants.NGHTTP2_CANCEL)
+      await once(stream, "close")
+      for (let following = 0; following < 3; following++) {
+        const next = open()
+        statuses.push(`${status} ${(await begin(next, { ":path": "/" })).status}`)
+        next.destroy()
+      }
+      session.destroy()
+    }
+    expect(new Set(statuses)).toEqual(new Set(["413 200"]))
+  })
+
+  // The others have a time for each piece of a body, and respond with 408.
+  test.skipIf(proxy.domain !== "localhost")("a body that is late gets the service's response", async () => {
+    const options = { method: "POST", path: "/late", headers: { "content-length": "400000" } }
+    expect(await asked("docs", options, "a")).toMatchObject({ status: 408, text: "too late" })
   })
 
   // Where they counted, both replicas would be skipped for a second each time.

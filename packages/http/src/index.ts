@@ -3,7 +3,7 @@ export { addressBucket, addressNetwork, bucketNetwork, type TrustedNetwork } fro
 export { commentOf, createEventStreams, eventOf, type EventStream, type EventStreams } from "./event-streams.ts"
 export { countStream, type Exchange, type HttpEnv, sentPath } from "./request-context.ts"
 export { logRequest, requestContext, requestIdHeader } from "./request-context.ts"
-export { hasWholeBody, readBody } from "./requests/body.ts"
+export { hasWholeBody, longestBodyMs, readBody } from "./requests/body.ts"
 export { jsonBody, jsonTypeFault, seemsEmpty } from "./requests/json-body.ts"
 export { acceptsGzip, acceptWeights, matchesETag, wantsEventStream, withoutRepeats } from "./requests/negotiate.ts"
 export { type Fetch, type RunningServer, serve } from "./serve.ts"

@@ -5,6 +5,7 @@ import {
   type EventStreams,
   type HttpEnv,
   jsonBody,
+  longestBodyMs,
   wantsEventStream,
   withoutRepeats,
 } from "@svc/http"
@@ -38,7 +39,7 @@ export const mcpPaths = ["/mcp", "/mcp/sse"]
 
 const body = jsonBody({
   limit: messageBounds.bytes,
-  deadlineMs: 30_000,
+  deadlineMs: longestBodyMs,
   maxValues: messageBounds.values,
   maxDepth: messageBounds.depth,
 })

@@ -1,4 +1,4 @@
-import { jsonTypeFault, readBody, seemsEmpty } from "@svc/http"
+import { jsonTypeFault, longestBodyMs, readBody, seemsEmpty } from "@svc/http"
 import { BodyError } from "@svc/errors"
 import type { Context, MiddlewareHandler } from "hono"
 import { type AppEnv, authenticated, policies } from "../auth/guard.ts"
@@ -20,7 +20,6 @@ import { access, bodyCodes, checkId, keyFailures, reachedPath, type Sent } from 
 import { documented, type HeaderDocs } from "./create-route.ts"
 
 export const largeBodyLimit = 2 * 1024 * 1024
-const deadlineMs = 30_000
 
 const invalidJson = (reason: string): BodyError => new BodyError({ kind: "invalid-json", reason })
 
@@ -30,7 +29,7 @@ const bytesOf = async (c: Context<AppEnv>): Promise<Uint8Array> => {
   if (encoding !== "identity" && encoding !== "gzip") throw unsupported("Content-Encoding must be gzip or absent")
   const fault = jsonTypeFault(c)
   if (fault !== undefined && !seemsEmpty(c)) throw unsupported(fault)
-  let bytes = await readBody(c, { limit: largeBodyLimit, deadlineMs })
+  let bytes = await readBody(c, { limit: largeBodyLimit, deadlineMs: longestBodyMs })
   if (bytes.length > 0 && fault !== undefined) throw unsupported(fault)
   if (encoding === "gzip" && bytes.length > 0) {
     try {

@@ -18,6 +18,9 @@ export type Body = {
   readonly discard: () => Promise<void>
 }
 
+/** The longest that a service waits for a body, in milliseconds. The shipped proxies wait longer. */
+export const longestBodyMs = 30_000
+
 const empty = new Uint8Array(0)
 // What is kept of a body before a handler reads it.
 const unreadBytes = 65_536
