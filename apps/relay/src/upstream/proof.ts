@@ -198,7 +198,7 @@ const isAboutBlockhash = (response: UpstreamFailure): boolean => {
 
 // What was sent before may land all the same.
 const rejectedHint =
-  "`details` has the provider's code and message. If these bytes were sent before, look up their signature before you sign another transaction."
+  "`details` has the provider's code and message. If these bytes were sent before, look up their signature, and sign nothing else until their expiry is proven."
 
 /** Decides what a provider's response to sendTransaction proves about this transaction. */
 export const judgeSend = (response: UpstreamResponse, { signature, hasNonce }: Sent, redact: Redact): SendOutcome => {
