@@ -103,6 +103,10 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
       counters("http_server_request_duration_count", "http_response_status_code", { 200: 99, 404: 50, 500: 1 }),
       15,
     ),
+    quiet(
+      counters("http_server_request_duration_count", "http_response_status_code", { 200: 50, 502: 50 }, ',job="relay"'),
+      15,
+    ),
   ],
   ServiceSlow: [
     fires(histogram("http_server_request_duration", 1, 2.5, ',job="platform-api"'), 20, job),
