@@ -208,14 +208,13 @@ const listText = (stacks: readonly Stack[], { baseUrl }: Urls): string =>
  * The list of public stacks.
  * @param registry the stacks that can be shown, whether those are all, and the latest changes, newest first
  */
-export const stacksMarkdown = ({ stacks, isWhole, changes }: StackList, urls: Urls): string =>
-  page(
-    "Stacks",
-    "The public stacks of the registry: live Solana data, entity by entity.",
-    `${urls.apiUrl}/api/registry`,
-    [
-      `${!isWhole ? `${stacks.length} of the public stacks` : stacks.length === 1 ? "1 public stack" : `${stacks.length} public stacks`}. [All as JSON](${urls.apiUrl}/api/registry); [Registry](${urls.baseUrl}/registry.md) says how to read them from a program.`,
-      stacks.length === 0 ? "" : listText(stacks, urls),
-      changesText(changes, urls),
-    ],
-  )
+export const stacksMarkdown = ({ stacks, isWhole, changes }: StackList, urls: Urls): string => {
+  const url = `${urls.apiUrl}/api/registry`
+  const all = stacks.length === 1 ? "1 public stack" : `${stacks.length} public stacks`
+  const shown = isWhole ? all : `${stacks.length} of the public stacks`
+  return page("Stacks", "The public stacks of the registry: live Solana data, entity by entity.", url, [
+    `${shown}. [All as JSON](${url}); [Registry](${urls.baseUrl}/registry.md) says how to read them from a program.`,
+    stacks.length === 0 ? "" : listText(stacks, urls),
+    changesText(changes, urls),
+  ])
+}

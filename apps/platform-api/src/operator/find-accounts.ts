@@ -1,3 +1,4 @@
+import { keyPrefixes } from "@svc/keys"
 import { and, asc, eq, inArray, isNotNull, isNull, or, type Queries, sql } from "../db/database.ts"
 import { agentProfiles, apiKeys, auditLog, users } from "../db/schema/index.ts"
 import { CommandError } from "./command-error.ts"
@@ -56,6 +57,8 @@ export const listDisabledKeys = (queries: Queries) => keysWhere(queries, isNotNu
 /** The slug in `agent:SLUG`, as logs and `agent find` have it, or the slug itself. */
 export const slugOf = (target: string): string => target.replace(/^agent:/, "")
 
+const hintOfKey = new RegExp(`^(?:${keyPrefixes.join("|")})?…?([0-9A-Za-z]{4})$`)
+
 /**
  * The accounts that a log line, a report or a key leads to, with their keys: agents with their networks, and people.
  * @param text a slug or `agent:<slug>`, `user:<id>`, a key's id, a key's hint (`svc_ak_…a1b2`, or its last four characters), or the
@@ -64,7 +67,7 @@ export const slugOf = (target: string): string => target.replace(/^agent:/, "")
 export const findAccounts = async (queries: Queries, text: string) => {
   // Nothing has the id 0 or an empty text.
   const numberIn = (pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? 0)
-  const lastFour = /^(?:svc_[a-z]+_)?…?([0-9A-Za-z]{4})$/.exec(text)?.[1] ?? ""
+  const lastFour = hintOfKey.exec(text)?.[1] ?? ""
   const { target, action, addressPrefix: address_prefix } = auditLog
   const { slug } = agentColumns
   const found = await queries.run((db) => {

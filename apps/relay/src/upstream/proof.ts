@@ -152,7 +152,7 @@ const isTexts = (value: unknown): value is string[] =>
 
 /**
  * The error for a failure that leaves nothing open: of a read, or of a send that is proven not to be submitted.
- * @param about when it may be repeated, if that is known; `hint`: the next step after an error of the provider's
+ * `retryAfterSeconds`: when it may be repeated, if that is known; `hint`: the next step after an error of the provider's.
  */
 const upstreamError = (
   failure: UpstreamFailure,

@@ -18,7 +18,7 @@ export type Body = {
   readonly discard: () => Promise<void>
 }
 
-/** The longest that a service waits for a body, in milliseconds. The shipped proxies wait longer. */
+/** The longest that a service waits for a body, in milliseconds. Caddy, as it is shipped, waits longer. */
 export const longestBodyMs = 30_000
 
 const empty = new Uint8Array(0)
